@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF
 
 from namzu_site import env
+
+django_stubs_ext.monkeypatch()  # generic Django classes can be subscripted at run time
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("NAMZU_DATA_DIR", BASE_DIR / "data")

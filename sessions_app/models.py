@@ -1,0 +1,18 @@
+"""The app's tables; each lives in its slice."""
+
+from sessions_app.access.models import ApiKey, AuditEntry, Membership, User
+from sessions_app.events.models import Event, EventLog
+from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
+
+__all__ = [
+    "ApiKey",
+    "AuditEntry",
+    "Event",
+    "EventLog",
+    "Membership",
+    "Project",
+    "Session",
+    "SubSession",
+    "Tenant",
+    "User",
+]

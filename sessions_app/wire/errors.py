@@ -1,0 +1,62 @@
+"""The root of all anticipated failures."""
+
+from typing import Any, ClassVar
+
+
+class DomainError(Exception):
+    """Something anticipated went wrong.
+
+    `code` is the stable snake_case name, the docstring of the class its default message, `details` its fields by
+    their wire names. Which HTTP status it gets is known to namzu_site/http_errors.py alone.
+    """
+
+    code: ClassVar[str]
+
+    def __init__(self, message: str | None = None, **details: Any) -> None:
+        self.message = message or (type(self).__doc__ or "").strip().splitlines()[0]
+        self.details = details
+        super().__init__(self.message)
+
+
+class NotFound(DomainError):
+    """There is no such thing here."""
+
+    code = "not_found"
+
+    def __init__(self, kind: str, id_: str) -> None:
+        super().__init__(f"There is no {kind} {id_} here.", kind=kind, id=id_)
+
+
+class InvalidRequest(DomainError):
+    """The request does not fit; each place says why."""
+
+    code = "invalid_request"
+
+    def __init__(self, places: list[dict[str, Any]]) -> None:
+        super().__init__(places=places)
+
+    @classmethod
+    def at(cls, place: str, message: str) -> "InvalidRequest":
+        """One place and what is wrong there."""
+        return cls([{"in": place, "message": message}])
+
+
+class MalformedBody(DomainError):
+    """The body is not JSON that can be kept."""
+
+    code = "malformed_body"
+
+
+class UnsupportedMedia(DomainError):
+    """The body's media type, charset or encoding is not one that is read here."""
+
+    code = "unsupported_media_type"
+
+
+class BodyTooLarge(DomainError):
+    """The body is larger than is accepted."""
+
+    code = "body_too_large"
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"The body is larger than {limit_bytes} bytes.", limitBytes=limit_bytes)

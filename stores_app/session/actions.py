@@ -1,0 +1,174 @@
+"""The writers of messages: one prepared statement for one, COPY for many (architecture: hot paths go around the ORM)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import psycopg
+from django.db import connection, transaction
+
+from sessions_app.access.rules import Principal
+from sessions_app.hierarchy.errors import NotCurrentOwner, SessionArchived
+from sessions_app.hierarchy.models import Session
+from sessions_app.hierarchy.rules import actor_key
+from sessions_app.ids import new_id
+from sessions_app.wire.errors import NotFound
+from stores_app.session.rules import MessageFacts
+
+# Numbered under the session's row lock: a reader that follows the numbers never skips one that commits late.
+_TAKE_NUMBERS = """
+    UPDATE sessions_app_session
+    SET last_seq = last_seq + %(count)s, last_message_at = %(now)s,
+        first_user_line = COALESCE(first_user_line, %(user_line)s::varchar)
+    WHERE tenant_id = %(tenant_id)s AND public_id = %(session_id)s AND sealed_at IS NULL
+      AND (owner_kind IS NULL OR (owner_kind = %(actor_kind)s::text AND owner_ref = %(actor_ref)s::text))
+    RETURNING id, last_seq
+"""
+_APPEND_ONE = f"""
+    WITH session AS ({_TAKE_NUMBERS})
+    INSERT INTO stores_app_message
+        (session_id, seq, tenant_id, public_id, role, at, raw, tool_call_id, call_ids, written_by)
+    SELECT id, last_seq, %(tenant_id)s, %(public_id)s, %(role)s, %(now)s, %(raw)s, %(tool_call_id)s::text,
+           %(call_ids)s::text[], %(written_by)s
+    FROM session
+    RETURNING seq
+"""  # noqa: S608 - no value is put into the text
+COPY_MESSAGES = """
+    COPY stores_app_message
+        (session_id, seq, tenant_id, public_id, role, at, raw, envelope, tool_call_id, call_ids, written_by)
+    FROM STDIN (FORMAT BINARY)
+"""
+_COPY_TYPES = (
+    "int8", "int8", "int8", "varchar", "varchar", "timestamptz", "bytea", "bytea", "text", "text[]", "varchar",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """One message to be kept: its JSON text and what was extracted from it.
+
+    `public_id`, `at` and `envelope` are set for an imported one; else they are made here.
+    """
+
+    raw: bytes
+    facts: MessageFacts
+    public_id: str | None = None
+    at: datetime | None = None
+    envelope: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append made: the ids in order, and the number of the last message."""
+
+    ids: list[str]
+    last_seq: int
+
+
+def append_message(
+    *,
+    tenant_id: int,
+    session_id: str,
+    message: NewMessage,
+    by: Principal,
+    actor: dict[str, Any] | None,
+    now: datetime,
+) -> Appended:
+    """The id and number of the message, which is there once this returns (domain.md §3).
+
+    `session_id` is the public id. One statement, so one round trip and one commit. Raises NotFound, SessionArchived
+    or NotCurrentOwner. `actor` is who acts, None where nobody is named.
+    """
+    public_id = new_id("msg")
+    values = _numbering(tenant_id, session_id, [message], actor, now) | {
+        "public_id": public_id,
+        "role": message.facts.role,
+        "raw": message.raw,
+        "tool_call_id": message.facts.tool_call_id,
+        "call_ids": message.facts.call_ids,
+        "written_by": str(by),
+    }
+    with _raw_connection().cursor(binary=True) as cursor:
+        row = cursor.execute(_APPEND_ONE, values, prepare=True).fetchone()
+    if row is None:
+        raise _why_refused(tenant_id, session_id)
+    return Appended(ids=[public_id], last_seq=row[0])
+
+
+@transaction.atomic
+def append_messages(
+    *,
+    tenant_id: int,
+    session_id: str,
+    messages: Sequence[NewMessage],
+    by: Principal,
+    actor: dict[str, Any] | None,
+    now: datetime,
+) -> Appended:
+    """Ids and last number of the messages: all of them are kept, or none. Raises as `append_message` does."""
+    values = _numbering(tenant_id, session_id, messages, actor, now)
+    with _raw_connection().cursor(binary=True) as cursor:
+        row = cursor.execute(_TAKE_NUMBERS, values, prepare=True).fetchone()
+    if row is None:
+        raise _why_refused(tenant_id, session_id)
+    session_pk, last_seq = row
+    ids = copy_messages(
+        tenant_id=tenant_id,
+        session_pk=session_pk,
+        first_seq=last_seq - len(messages) + 1,
+        messages=messages,
+        by=by,
+        now=now,
+    )
+    return Appended(ids=ids, last_seq=last_seq)
+
+
+def copy_messages(
+    *, tenant_id: int, session_pk: int, first_seq: int, messages: Iterable[NewMessage], by: Principal, now: datetime
+) -> list[str]:
+    """The ids of the messages, written by COPY from `first_seq` on; the caller holds the session's lock."""
+    written_by, ids = str(by), []
+    with _raw_connection().cursor() as cursor, cursor.copy(COPY_MESSAGES) as copy:
+        copy.set_types(_COPY_TYPES)
+        for seq, message in enumerate(messages, first_seq):
+            public_id = message.public_id or new_id("msg")
+            ids.append(public_id)
+            facts = message.facts
+            copy.write_row(
+                (
+                    session_pk, seq, tenant_id, public_id, facts.role, message.at or now, message.raw,
+                    message.envelope, facts.tool_call_id, facts.call_ids, written_by,
+                )
+            )  # fmt: skip
+    return ids
+
+
+def _numbering(
+    tenant_id: int, session_id: str, messages: Sequence[NewMessage], actor: dict[str, Any] | None, now: datetime
+) -> dict[str, Any]:
+    kind, ref = actor_key(actor) if actor else (None, None)
+    return {
+        "count": len(messages),
+        "now": now,
+        "user_line": next((m.facts.user_line for m in messages if m.facts.user_line), None),
+        "tenant_id": tenant_id,
+        "session_id": session_id,
+        "actor_kind": kind,
+        "actor_ref": ref,
+    }
+
+
+def _why_refused(tenant_id: int, session_id: str) -> NotFound | SessionArchived | NotCurrentOwner:
+    session = Session.objects.for_tenant(tenant_id).filter(public_id=session_id).first()
+    if session is None:
+        return NotFound("session", session_id)
+    if session.sealed_at is not None:
+        return SessionArchived(sessionId=session_id)
+    return NotCurrentOwner(sessionId=session_id, currentActor=session.current_actor)
+
+
+def _raw_connection() -> "psycopg.Connection[Any]":
+    """psycopg's own connection below Django's, for prepared statements with binary values and for COPY."""
+    connection.ensure_connection()
+    return cast("psycopg.Connection[Any]", connection.connection)
