@@ -1,0 +1,87 @@
+"""Where the web server listens."""
+
+import asyncio
+import errno
+import http.client
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+_READY_SECONDS = 60
+
+
+class AddressUnusable(Exception):
+    """Nothing can listen at that address."""
+
+
+class NotAnswering(Exception):
+    """The web server runs, but does not say that it is up."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A host, as it was given and as the number it stands for, and a port."""
+
+    host: str
+    number: str
+    port: int
+
+    @property
+    def is_everywhere(self) -> bool:
+        return ip_address(self.number).is_unspecified
+
+    @property
+    def is_loopback(self) -> bool:
+        return ip_address(self.number).is_loopback
+
+    @property
+    def url(self) -> str:
+        host = "localhost" if self.is_everywhere else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    async def until_it_answers(self, as_host: str) -> None:
+        """`/healthz` has answered 200 to a request for that host; raises NotAnswering after a minute."""
+        said = "nothing"
+        try:
+            async with asyncio.timeout(_READY_SECONDS):
+                while (said := await asyncio.to_thread(self._ask, as_host)) != "200":
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            raise NotAnswering(f"{self.url}/healthz does not answer 200 but {said}.") from None
+
+    def _ask(self, as_host: str) -> str:
+        number = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.number, self.number)  # noqa: S104
+        connection = http.client.HTTPConnection(number, self.port, timeout=5)
+        try:
+            # Behind NAMZU_HTTPS a plain request is sent on to https, which only the proxy in front speaks.
+            connection.request("GET", "/healthz", headers={"Host": as_host, "X-Forwarded-Proto": "https"})
+            return str(connection.getresponse().status)
+        except OSError as error:
+            return str(error.strerror or error)
+        finally:
+            connection.close()
+
+
+def free_address(host: str, port: int) -> Address:
+    """The address, on which nobody listens yet; raises AddressUnusable."""
+    try:
+        family, kind, protocol, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise AddressUnusable(f"HOST={host} names no address: {error.strerror}.") from error
+    try:
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port just left is free again
+            probe.bind(target)
+    except OSError as error:
+        raise AddressUnusable(_reason(host, port, error)) from error
+    return Address(host, str(target[0]), port)
+
+
+def _reason(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} on {host} is taken by another program. Stop it, or choose another port: `make run PORT=8001`."
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {port} on {host} is reserved for the administrator. Choose one above 1023: `make run PORT=8001`."
+    return f"Nothing can listen at {host}, port {port}: {error.strerror}."

@@ -1,0 +1,164 @@
+"""Processes that live and die together, in the foreground."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeVar
+
+T = TypeVar("T")
+
+_GRACE_SECONDS = 20  # the web server closes open streams after 10; a job that is cut off runs again
+_TAIL_BYTES = 8192
+_TAIL_LINES = 15
+
+
+class StoppedBySignal(Exception):
+    """Somebody asked for the end: Ctrl-C or SIGTERM."""
+
+
+class ChildEnded(Exception):
+    """A process ended that should not have."""
+
+    def __init__(self, child: "Child") -> None:
+        self.child = child
+        code = child.process.returncode
+        how = f"exit code {code}" if code is None or code >= 0 else f"signal {signal.Signals(-code).name}"
+        super().__init__(f"{child.name} ended ({how}). Its last lines:\n{child.last_lines() or '  (none)'}")
+
+
+class Child:
+    """One running process, its output passed on and its end remembered."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        self.name, self.process, self._tail = name, process, b""
+        pipes = ((process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer))
+        self._pumps = [asyncio.create_task(self._pump(stream, out)) for stream, out in pipes if stream]
+
+    async def wait(self) -> int:
+        """Exit code, once the process has ended and what it said is passed on."""
+        code = await self.process.wait()
+        await asyncio.wait(self._pumps, timeout=1)  # a grandchild may keep the pipe open
+        return code
+
+    def send(self, number: signal.Signals) -> None:
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+
+    def kill_all(self) -> None:
+        """The process and all it started are gone: it leads a group of its own."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+    def last_lines(self) -> str:
+        lines = self._tail.decode(errors="replace").splitlines()
+        return "\n".join(f"  {line}" for line in lines[-_TAIL_LINES:])
+
+    async def _pump(self, stream: asyncio.StreamReader, out: BinaryIO) -> None:
+        rest = b""
+        while chunk := await stream.read(65536):
+            self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+            whole, newline, rest = (rest + chunk).rpartition(b"\n")  # lines of several processes are not mixed
+            _pass_on(out, whole + newline)
+        _pass_on(out, rest)
+
+
+def _pass_on(out: BinaryIO, said: bytes) -> None:
+    try:
+        out.write(said)
+        out.flush()
+    except BrokenPipeError:  # nobody reads any more: what is in the foreground of nothing ends, as at a Ctrl-C
+        signal.raise_signal(signal.SIGTERM)
+
+
+class Supervisor:
+    """Starts processes in order; the end of a lasting one, or a signal, ends them all (on leaving the `async with`)."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder, self._environment = folder, dict(environment) | {"PYTHONUNBUFFERED": "1"}
+        self._children: list[Child] = []
+        self._watchers: list[asyncio.Task[None]] = []
+        self._stopping = False
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[None] = loop.create_future()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._on_signal)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping = True
+        for child in reversed(self._children):
+            child.send(signal.SIGTERM)
+        ends = [asyncio.create_task(child.wait()) for child in self._children]
+        if ends:
+            await asyncio.wait(ends, timeout=_GRACE_SECONDS)
+        self._kill_all()
+        for end in ends:
+            await end
+        for watcher in self._watchers:
+            watcher.cancel()
+
+    async def start(self, name: str, *command: str) -> None:
+        """The process runs; should it end by itself, everything ends."""
+        child = await self._spawn(name, command)
+        self._watchers.append(asyncio.create_task(self._watch(child)))
+
+    async def step(self, name: str, *command: str) -> None:
+        """The process has run and succeeded; raises ChildEnded, StoppedBySignal."""
+        child = await self._spawn(name, command)
+        if await self.meanwhile(child.wait()):
+            raise ChildEnded(child)
+        self._children.remove(child)
+
+    async def meanwhile(self, work: Coroutine[None, None, T]) -> T:
+        """Result of the work; raises ChildEnded, StoppedBySignal where that comes first."""
+        task = asyncio.create_task(work)
+        either: set[asyncio.Future[Any]] = {task, self._end}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if self._end.done() and not task.done():
+            task.cancel()
+            self._end.result()
+        return await task
+
+    async def until_end(self) -> None:
+        """Never returns; raises ChildEnded, StoppedBySignal."""
+        await self._end
+
+    async def _spawn(self, name: str, command: tuple[str, ...]) -> Child:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "namzu_site.tether", str(os.getpid()), *command),
+            cwd=self._folder,
+            env=self._environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # a terminal's Ctrl-C comes here alone, and the end goes in order
+        )
+        child = Child(name, process)
+        self._children.append(child)
+        return child
+
+    async def _watch(self, child: Child) -> None:
+        await child.wait()
+        if not self._end.done() and not self._stopping:
+            self._end.set_exception(ChildEnded(child))
+
+    def _on_signal(self) -> None:
+        if self._stopping:
+            self._kill_all()
+        elif not self._end.done():
+            self._end.set_exception(StoppedBySignal())
+            print("\nStopping (Ctrl-C again kills) …", flush=True)
+
+    def _kill_all(self) -> None:
+        for child in self._children:
+            child.kill_all()
