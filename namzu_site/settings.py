@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "django_q",
+    "ninja",
     "sessions_app",
     "stores_app",
     "retention_app",
@@ -40,6 +41,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "namzu_site.middleware.ApiFirst",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -87,7 +89,8 @@ DATABASES: dict[str, dict[str, Any]] = {
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             **_DATABASE,  # sslmode, connect_timeout …
-            # Django turns prepared statements off unless a threshold is set; bound on the server, one plan serves all values.
+            # Django turns prepared statements off unless a threshold is set; with values bound on the server, one plan
+            # serves them all.
             "prepare_threshold": 5,
             "server_side_binding": True,
         },
@@ -164,4 +167,5 @@ LOGGING: dict[str, Any] = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {"django.request": {"level": "ERROR"}},  # what a caller did wrong is the caller's to know
 }

@@ -2,4 +2,9 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from namzu_site.api import api
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("namzu_site.overview.urls")),
+    path("api/v1/", api.urls),
+]

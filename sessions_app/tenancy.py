@@ -1,9 +1,11 @@
 """What keeps tenants apart in the database: composite foreign keys, and one way to narrow a query."""
 
+from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from django.db import models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.models import Q
 
 Row = TypeVar("Row", bound=models.Model, covariant=True)
 Set = TypeVar("Set")
@@ -23,6 +25,18 @@ class TenantQuerySet(models.QuerySet[Row]):
     def for_tenant(self, tenant_id: int) -> Self:
         """Only the rows of this tenant."""
         return self.filter(tenant_id=tenant_id)
+
+
+class NewestFirst(TenantQuerySet[Row]):
+    """Rows with `created_at` that are listed newest first."""
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+    def behind(self, created_at: datetime, pk: int) -> Self:
+        """The rows after this place of the list."""
+        older = Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lt=pk)
+        return self.filter(older, created_at__lte=created_at)  # the plain bound is what the index is entered by
 
 
 class SameTenant(models.BaseConstraint):

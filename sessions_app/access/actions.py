@@ -41,7 +41,7 @@ def create_api_key(
     actor: dict[str, Any] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """The new key's record and its text `nmz_<keyId>_<secret>`, which cannot be shown again. No tenant: a platform key."""
+    """The new key's record and its text `nmz_<keyId>_<secret>`, never shown again. No tenant: a platform key."""
     key_id = _random_word(12)
     secret = secrets.token_hex(24)
     key = ApiKey.objects.create(

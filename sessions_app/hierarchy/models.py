@@ -19,7 +19,7 @@ from sessions_app.hierarchy.rules import (
     SESSION_STATUSES,
     SUB_SESSION_STATUSES,
 )
-from sessions_app.tenancy import PublicIdField, SameTenant, TenantQuerySet
+from sessions_app.tenancy import NewestFirst, PublicIdField, SameTenant, TenantQuerySet
 
 _ANCESTRY = """
     WITH RECURSIVE up(id, steps) AS (
@@ -53,6 +53,10 @@ class Tenant(models.Model):
         return self.name or self.public_id
 
 
+class ProjectQuerySet(NewestFirst["Project"]):
+    """The read side of projects."""
+
+
 class Project(models.Model):
     """A body of work in a tenant, with the limits that hold for its sessions; `config` has the defaults filled in."""
 
@@ -64,7 +68,7 @@ class Project(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    objects = TenantQuerySet.as_manager()
+    objects = ProjectQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -77,11 +81,8 @@ class Project(models.Model):
         return self.name or self.public_id
 
 
-class SessionQuerySet(TenantQuerySet["Session"]):
+class SessionQuerySet(NewestFirst["Session"]):
     """The read side of sessions."""
-
-    def newest_first(self) -> Self:
-        return self.order_by("-created_at", "-id")
 
     def owned_by(self, kind: str, ref: str) -> Self:
         """Sessions whose current actor is this one."""
@@ -212,7 +213,8 @@ class SubSessionQuerySet(TenantQuerySet["SubSession"]):
 
     def after(self, spawned_at: datetime, public_id: str) -> Self:
         """The siblings behind this place."""
-        return self.filter(Q(spawned_at__gt=spawned_at) | Q(spawned_at=spawned_at, public_id__gt=public_id))
+        later = Q(spawned_at__gt=spawned_at) | Q(spawned_at=spawned_at, public_id__gt=public_id)
+        return self.filter(later, spawned_at__gte=spawned_at)
 
 
 class SubSession(models.Model):

@@ -128,6 +128,13 @@ def actor_key(actor: Mapping[str, Any]) -> tuple[str, str]:
     return actor["kind"], actor[ACTOR_REFS[actor["kind"]]]
 
 
+def actor_kind_of(ref: str) -> str | None:
+    """The kind of actor whose id this is, None where it cannot be one."""
+    if "\0" in ref:
+        return None
+    return next((kind for kind, prefix in _ACTOR_PREFIXES.items() if ref.startswith(f"{prefix}_")), None)
+
+
 def child_path(parent_path: str, spawned_at: datetime, sub_session_id: str) -> str:
     """Place of a child in its tree: sorts like a walk of the tree, children by spawnedAt, then id (§3)."""
     spawned_ms = int(spawned_at.astimezone(UTC).timestamp() * 1000 + 0.5)

@@ -60,7 +60,7 @@ class ApiRequest(HttpRequest):
 
 
 class ApiKeyBearer(HttpBearer):
-    """Lets a request in: `Authorization: Bearer nmz_<keyId>_<secret>` with at least the scope, for the path's tenant."""
+    """Lets a request in that carries `Bearer nmz_<keyId>_<secret>` with at least the scope, for the path's tenant."""
 
     _credentials: _Cache[Credential] = _Cache()
     _tenants: _Cache[Tenant] = _Cache()

@@ -28,12 +28,12 @@ class NotFound(DomainError):
 
 
 class InvalidRequest(DomainError):
-    """The request does not fit; each place says why."""
+    """The request does not fit: `places` lists where and why."""
 
     code = "invalid_request"
 
-    def __init__(self, places: list[dict[str, Any]]) -> None:
-        super().__init__(places=places)
+    def __init__(self, places: list[dict[str, str]]) -> None:
+        super().__init__("; ".join(f"{place['in']}: {place['message']}" for place in places), places=places)
 
     @classmethod
     def at(cls, place: str, message: str) -> "InvalidRequest":

@@ -24,7 +24,7 @@ def to_wire(instant: datetime) -> str:
 
 
 def from_wire(text: str) -> datetime:
-    """The instant in UTC, cut to milliseconds; raises BadTime outside years 1970 to 9999 (reliability.md, bad input 5)."""
+    """The instant in UTC, cut to milliseconds; raises BadTime, also outside the years 1970 to 9999."""
     if not _ISO.fullmatch(text):
         raise BadTime("expected an RFC 3339 time such as 2026-04-18T11:00:00.241Z")
     try:

@@ -1,4 +1,4 @@
-"""The writers of messages: one prepared statement for one, COPY for many (architecture: hot paths go around the ORM)."""
+"""The writers of messages, a hot path around the ORM: one prepared statement for one, COPY for many."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

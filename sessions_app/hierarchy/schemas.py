@@ -1,0 +1,234 @@
+"""Projects, sessions and edges as they travel: what comes in, what goes out, and the one maker of each record."""
+
+from typing import Any, Literal
+
+from ninja import Field
+
+from sessions_app.hierarchy.models import Project, Session, SubSession
+from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
+from sessions_app.wire.schemas import In, Name, Out, Paging, TenantPath, id_of
+from sessions_app.wire.times import to_wire
+
+SessionStatus = Literal["active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived"]
+SubSessionStatus = Literal[
+    "pending",
+    "active",
+    "idle",
+    "failed",
+    "awaiting_merge",
+    "pending_merge",
+    "merging",
+    "merged",
+    "merge_conflict",
+    "merge_rejected",
+    "archived",
+]
+
+
+class WorkspaceConfigIn(In):
+    """Where the project's sessions get their workspaces."""
+
+    backend: Literal["git-worktree", "directory"]
+    repo_root: str | None = Field(None, min_length=1, max_length=4096)
+
+
+class RetentionPolicyIn(In):
+    """What becomes of quiet sub-sessions; everything absent means never."""
+
+    idle_sub_session_ttl: int | None = Field(None, alias="idleSubSessionTTL", ge=0, le=2**53)
+    max_sub_sessions_per_project: int | None = Field(None, ge=0, le=2**31 - 1)
+    archive_backend: str | None = Field(None, min_length=1, max_length=64)
+
+
+class ProjectConfigIn(In):
+    """Limits and references of a project; what is absent gets the default (domain.md §3)."""
+
+    max_delegation_depth: int = Field(4, ge=0, le=MAX_TREE_DEPTH)
+    max_delegation_width: int = Field(8, ge=0, le=100_000)
+    max_intervention_depth: int = Field(10, ge=0, le=1_000)
+    shared_deliverables: bool = False
+    shared_memory_stores: list[Name] | None = Field(None, max_length=100)
+    shared_vaults: list[Name] | None = Field(None, max_length=100)
+    shared_knowledge_bases: list[Name] | None = Field(None, max_length=100)
+    retention_policy: RetentionPolicyIn | None = None
+    workspace: WorkspaceConfigIn | None = None
+
+
+class ProjectIn(In):
+    name: Name
+    config: ProjectConfigIn = ProjectConfigIn()  # type: ignore[call-arg]
+    id: id_of("prj") | None = None  # type: ignore[valid-type]
+    tenant_id: str | None = None
+
+
+class SessionIn(In):
+    """`currentActor` must be there: null says that nobody owns the session."""
+
+    project_id: id_of("prj")  # type: ignore[valid-type]
+    current_actor: dict[str, Any] | None
+    label: Name | None = None
+    id: id_of("ses") | None = None  # type: ignore[valid-type]
+    tenant_id: str | None = None
+
+
+class ProjectOut(Out):
+    id: str
+    tenant_id: str
+    name: str
+    config: dict[str, Any]
+    created_at: str
+    updated_at: str
+
+
+class SessionOut(Out):
+    id: str
+    project_id: str
+    tenant_id: str
+    label: str | None = None
+    status: SessionStatus
+    current_actor: dict[str, Any] | None
+    previous_actors: list[dict[str, Any]]
+    workspace_id: str | None
+    owner_version: int
+    created_at: str
+    updated_at: str
+
+
+class SubSessionOut(Out):
+    id: str
+    parent_session_id: str
+    child_session_id: str
+    tenant_id: str
+    kind: Literal["agent_spawn", "user_handoff", "intervention"]
+    status: SubSessionStatus
+    spawned_by: dict[str, Any]
+    spawned_at: str
+    failure_mode: Literal["delegate", "fail_fast"]
+    completion_mode: Literal["summary_ref", "merge_back"]
+    workspace_id: str | None
+    prev_artifact_ref: dict[str, Any] | None = None
+    broadcast_group_id: str | None = None
+    summary_ref: str | None = None
+    archive_ref: str | None = None
+    archived_at: str | None = None
+    updated_at: str
+
+
+class LineageOut(Out):
+    parent_session_id: str | None
+    root_session_id: str
+    depth: int
+
+
+class TreeItemOut(Out):
+    """One session of a tree, with the edge it hangs on (null on a root)."""
+
+    lineage: LineageOut
+    session: SessionOut
+    sub_session: SubSessionOut | None
+
+
+class DrillOut(Out):
+    """A session with the edges below it and the ids of its ancestors, root first, itself last."""
+
+    session: SessionOut
+    children: list[SubSessionOut]
+    children_cursor: str | None = None
+    ancestry: list[str]
+
+
+class ProjectPath(TenantPath):
+    project_id: str
+
+
+class SessionPath(TenantPath):
+    session_id: str
+
+
+class SubSessionPath(TenantPath):
+    sub_session_id: str
+
+
+class SessionFilter(Paging):
+    """Which sessions; everything absent means all."""
+
+    project: str | None = Field(None, max_length=64)
+    status: SessionStatus | None = None
+    actor: str | None = Field(None, max_length=200, description="Id of the current owner: usr_…, agt_… or sys_…")
+    root: str | None = Field(None, max_length=64, description="A root session: it and all below it")
+    q: str | None = Field(None, max_length=200, description="Words of label or first user line, or the start of an id")
+
+
+class TreeQuery(Paging):
+    depth: int | None = Field(None, ge=0, le=MAX_TREE_DEPTH, description="How many levels below the session")
+
+
+def project_record(project: Project, tenant_id: str) -> dict[str, Any]:
+    """The project on the wire (domain.md §3)."""
+    return {
+        "id": project.public_id,
+        "tenantId": tenant_id,
+        "name": project.name,
+        "config": project.config,
+        "createdAt": to_wire(project.created_at),
+        "updatedAt": to_wire(project.updated_at),
+    }
+
+
+def session_record(session: Session, tenant_id: str) -> dict[str, Any]:
+    """The session on the wire (domain.md §3); its project is joined."""
+    record: dict[str, Any] = {
+        "id": session.public_id,
+        "projectId": session.project.public_id,
+        "tenantId": tenant_id,
+        "status": session.status,
+        "currentActor": session.current_actor,
+        "previousActors": session.previous_actors,
+        "workspaceId": session.workspace_ref,
+        "ownerVersion": session.owner_version,
+        "createdAt": to_wire(session.created_at),
+        "updatedAt": to_wire(session.updated_at),
+    }
+    if session.label is not None:
+        record["label"] = session.label
+    return record
+
+
+def sub_session_record(edge: SubSession, tenant_id: str) -> dict[str, Any]:
+    """The edge on the wire (domain.md §3); both ends are joined. What is not set is left out."""
+    record = {
+        "id": edge.public_id,
+        "parentSessionId": edge.parent.public_id,
+        "childSessionId": edge.child.public_id,
+        "tenantId": tenant_id,
+        "kind": edge.kind,
+        "status": edge.status,
+        "spawnedBy": edge.spawned_by,
+        "spawnedAt": to_wire(edge.spawned_at),
+        "failureMode": edge.failure_mode,
+        "completionMode": edge.completion_mode,
+        "workspaceId": edge.workspace_ref,
+        "updatedAt": to_wire(edge.updated_at),
+    }
+    optional = {
+        "prevArtifactRef": edge.prev_artifact_ref,
+        "broadcastGroupId": edge.broadcast_group_id,
+        "summaryRef": edge.summary_ref,
+        "archiveRef": edge.archive_ref,
+        "archivedAt": to_wire(edge.archived_at) if edge.archived_at else None,
+    }
+    return record | {name: value for name, value in optional.items() if value is not None}
+
+
+def tree_record(session: Session, tenant_id: str) -> dict[str, Any]:
+    """One line of a tree; root, project and parent edge with both its ends are joined."""
+    edge: SubSession | None = getattr(session, "parent_edge", None)
+    return {
+        "lineage": {
+            "parentSessionId": edge.parent.public_id if edge else None,
+            "rootSessionId": session.root.public_id,
+            "depth": session.depth,
+        },
+        "session": session_record(session, tenant_id),
+        "subSession": sub_session_record(edge, tenant_id) if edge else None,
+    }

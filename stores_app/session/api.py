@@ -1,0 +1,129 @@
+"""Appending messages and reading them back (api.md, Hierarchy)."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Path, Query, Router
+
+from sessions_app.hierarchy.models import Session
+from sessions_app.hierarchy.rules import BadActor, check_actor
+from sessions_app.hierarchy.schemas import SessionPath
+from sessions_app.wire.authentication import READ, RUNNER, ApiRequest
+from sessions_app.wire.bodies import JSON, NDJSON, media_type
+from sessions_app.wire.cursors import decode_cursor, encode_cursor
+from sessions_app.wire.errors import InvalidRequest, NotFound
+from sessions_app.wire.json import read_json, slice_array, slice_object
+from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, answer, existing_id, page
+from sessions_app.wire.times import now_ms
+from stores_app.session import actions
+from stores_app.session.models import Message
+from stores_app.session.rules import read_message
+from stores_app.session.schemas import (
+    APPEND_BODY,
+    MAX_BATCH,
+    AppendedOut,
+    MessageOut,
+    MessagesAfter,
+    message_record,
+)
+
+router = Router(tags=["Messages"])
+
+
+@router.post(
+    "/sessions/{session_id}/messages",
+    auth=RUNNER,
+    response={201: AppendedOut, **WRITE_ERRORS},
+    summary="Append messages",
+    openapi_extra=APPEND_BODY,
+)
+def append_messages(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
+    """201 with the ids; all or nothing. The messages are there once this answers.
+
+    409 `session_archived`; 403 `not_current_owner` where somebody else owns the session.
+    """
+    session_id = existing_id("ses", "session", at.session_id)
+    kind = media_type(request, JSON, NDJSON)
+    raws, actor, single = _read_lines(request.body) if kind == NDJSON else _read_object(request.body)
+    place = "message" if single else "messages"
+    messages = [
+        actions.NewMessage(raw=raw, facts=read_message(raw, place if single else f"{place}[{index}]"))
+        for index, raw in enumerate(raws)
+    ]
+    values: dict[str, Any] = {
+        "tenant_id": request.tenant.pk,
+        "session_id": session_id,
+        "by": request.principal,
+        "actor": _acting(request, actor),
+        "now": now_ms(),
+    }
+    if len(messages) == 1:
+        made = actions.append_message(message=messages[0], **values)
+    else:
+        made = actions.append_messages(messages=messages, **values)
+    return answer({"ids": made.ids, "lastSeq": made.last_seq}, status=201)
+
+
+@router.get(
+    "/sessions/{session_id}/messages",
+    auth=READ,
+    response={200: Page[MessageOut], **READ_ERRORS},
+    summary="List messages",
+)
+def list_messages(request: ApiRequest, at: Path[SessionPath], query: Query[MessagesAfter]) -> HttpResponse:
+    """The session's messages, oldest first."""
+    public_id, tenant_id = existing_id("ses", "session", at.session_id), request.tenant.public_id
+    session = Session.objects.for_tenant(request.tenant.pk).filter(public_id=public_id).only("pk").first()
+    if session is None:
+        raise NotFound("session", public_id)
+    after = decode_cursor(query.cursor, int)[0] if query.cursor else query.after
+    rows = list(Message.objects.of_session(session.pk).after(after)[: query.limit + 1])
+    return answer(
+        page(
+            rows,
+            query.limit,
+            lambda row: message_record(row, public_id, tenant_id),
+            lambda row: encode_cursor(row.seq),
+        )
+    )
+
+
+def _read_object(body: bytes) -> tuple[list[bytes], Any, bool]:
+    """The texts of the messages, the actor, and whether it was the form for one."""
+    members = slice_object(body)
+    unknown = members.keys() - {"message", "messages", "actor"}
+    if unknown:
+        raise InvalidRequest.at(f"body.{min(unknown)[:100]}", "unknown field")
+    if ("message" in members) == ("messages" in members):
+        raise InvalidRequest.at("body", "expected either message or messages")
+    actor = read_json(members["actor"]) if "actor" in members else None
+    if "message" in members:
+        return [members["message"]], actor, True
+    if members["messages"][:1] != b"[":
+        raise InvalidRequest.at("body.messages", "expected an array")
+    raws = slice_array(members["messages"])
+    _check_count(len(raws))
+    return raws, actor, False
+
+
+def _read_lines(body: bytes) -> tuple[list[bytes], None, bool]:
+    """The lines, split at line feeds only; empty ones say nothing."""
+    raws = [line for line in (line.strip(b" \t\r") for line in body.split(b"\n", MAX_BATCH * 2)) if line]
+    _check_count(len(raws))
+    return raws, None, False
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= MAX_BATCH:
+        raise InvalidRequest.at("body.messages", f"expected 1 to {MAX_BATCH} messages, not {count}")
+
+
+def _acting(request: ApiRequest, named: Any) -> dict[str, Any] | None:
+    """Who acts: the actor the key is bound to, else the one that is named (domain.md §7)."""
+    if named is None:
+        return request.principal.actor
+    try:
+        actor = check_actor(named, request.tenant.public_id)
+    except BadActor as error:
+        raise InvalidRequest.at("body.actor", str(error)) from None
+    return request.principal.actor or actor
