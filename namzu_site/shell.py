@@ -19,7 +19,7 @@ SWITCHER_LENGTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A place in the rail. `route` is a URL name that takes the tenant's id; `prefixes` are the URL names it stands for."""
+    """A place in the rail: `route` is a URL name that takes the tenant's id, `prefixes` begin the names it is lit for."""
 
     label: str
     icon: str

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector
-from django.db import models
+from django.db import connection, models
 from django.db.models import CheckConstraint, Exists, F, Index, OuterRef, Q, UniqueConstraint
 from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KeyTextTransform
@@ -31,15 +31,51 @@ _ANCESTRY = """
     )
     SELECT id FROM up
 """
+# Counting stops at a limit, so that no page grows slower with its tenant.
+_SIZES = {
+    "project_count": """
+        SELECT count(*) FROM (
+            SELECT FROM sessions_app_project p WHERE p.tenant_id = sessions_app_tenant.id LIMIT %s
+        ) counted""",
+    "session_count": """
+        SELECT count(*) FROM (
+            SELECT FROM sessions_app_session s WHERE s.tenant_id = sessions_app_tenant.id LIMIT %s
+        ) counted""",
+}
+_COUNTS = """
+    SELECT scope.project_id, state.status, some.number
+    FROM unnest(%s::bigint[]) scope(project_id), unnest(%s::varchar[]) state(status), LATERAL (
+        SELECT count(*) AS number FROM (
+            SELECT FROM sessions_app_session s
+            WHERE s.tenant_id = %s::bigint AND s.status = state.status{narrowed} LIMIT %s::bigint
+        ) counted
+    ) some
+"""
 
 
 def _search_vector() -> SearchVector:
     return SearchVector("label", "first_user_line", config="simple")
 
 
+def _query(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
 def _parent(to: str, **kwargs: Any) -> "models.ForeignKey[Any, Any]":
     """A reference within the tenant: the constraint beside it is composite, so Django makes none of its own."""
     return models.ForeignKey(to, models.PROTECT, **{"db_constraint": False, "db_index": False, **kwargs})
+
+
+class Tenants(models.QuerySet["Tenant"]):
+    """The read side of tenants."""
+
+    def with_size(self, *, most: int) -> Self:
+        """Adds `project_count` and `session_count`, each counted up to `most`."""
+        number = models.BigIntegerField()
+        sizes = {name: RawSQL(sql, [most], number) for name, sql in _SIZES.items()}  # noqa: S611 - the constants above
+        return self.annotate(**sizes)
 
 
 class Tenant(models.Model):
@@ -48,6 +84,8 @@ class Tenant(models.Model):
     public_id = PublicIdField(unique=True)
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField()
+
+    objects = Tenants.as_manager()
 
     def __str__(self) -> str:
         return self.name or self.public_id
@@ -102,6 +140,23 @@ class SessionQuerySet(NewestFirst["Session"]):
         if words:
             return self.annotate(_search=_search_vector()).filter(found | Q(_search=query))
         return self.filter(found)
+
+    @staticmethod
+    def count_by_status(tenant_id: int, *, most: int) -> dict[str, int]:
+        """Number of the tenant's sessions per status, each counted up to `most`."""
+        rows = _query(_COUNTS.format(narrowed=""), [[0], list(SESSION_STATUSES), tenant_id, most])
+        return {status: number for _, status, number in rows}
+
+    @staticmethod
+    def count_in_projects(tenant_id: int, project_ids: list[int], *, most: int) -> dict[int, dict[str, int]]:
+        """Number of sessions per project and status, each counted up to `most`."""
+        narrowed = " AND s.project_id = scope.project_id"
+        counts: dict[int, dict[str, int]] = {project_id: {} for project_id in project_ids}
+        for project_id, status, number in _query(
+            _COUNTS.format(narrowed=narrowed), [project_ids, list(SESSION_STATUSES), tenant_id, most]
+        ):
+            counts[project_id][status] = number
+        return counts
 
     def with_lineage_of(self, session: "Session") -> Self:
         """The session's ancestors and itself, root first, by walking the edges up; at most as deep as a tree may be."""

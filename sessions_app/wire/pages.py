@@ -1,4 +1,4 @@
-"""What every page of a tenant begins with: who is it, may they be here, and is it a page or a fragment that is asked for."""
+"""What every page of a tenant begins with: who is it, may they be here, is it a page or a fragment that they want."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
+from django.urls import register_converter
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
 from django_htmx.http import HttpResponseClientRedirect
@@ -35,6 +36,21 @@ class TenantRequest(PageRequest):
 
 class _View(Protocol):
     def __call__(self, request: TenantRequest, tenant: Tenant, /, **kwargs: Any) -> HttpResponseBase: ...
+
+
+class PublicIdConverter:
+    """`<public_id:…>` in a route: what cannot be an id (domain.md §2) is not found, whatever bytes it holds."""
+
+    regex = "[a-z]+_[0-9A-Za-z_-]{1,60}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(PublicIdConverter, "public_id")
 
 
 def wants_fragment(request: PageRequest) -> bool:
@@ -68,17 +84,17 @@ def tenant_page(*, scope: Scope = Scope.READ) -> Callable[[Callable[..., HttpRes
     return decorate
 
 
-def _enter(request: TenantRequest, tenant_id: str, scope: Scope) -> HttpResponse | None:
+def _enter(request: PageRequest, tenant_id: str, scope: Scope) -> HttpResponse | None:
     """Sets tenant and principal; an answer only where the person has to sign in first."""
     if not request.user.is_authenticated:
         return redirect_to_sign_in(request)
     if "\0" in request.path_info:
         raise Http404
-    request.tenant, request.principal = _resolve(request.user, tenant_id)
-    if request.principal.scope < scope:
-        raise PermissionDenied(
-            f"This needs the scope {scope.word}; your role here gives {request.principal.scope.word}."
-        )
+    entered = cast(TenantRequest, request)
+    entered.tenant, entered.principal = _resolve(entered.user, tenant_id)
+    actual = entered.principal.scope
+    if actual < scope:
+        raise PermissionDenied(f"This needs the scope {scope.word}; your role here gives {actual.word}.")
     return None
 
 

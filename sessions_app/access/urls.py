@@ -1,0 +1,10 @@
+"""Signing in and out."""
+
+from django.urls import path
+
+from sessions_app.access import views
+
+urlpatterns = [
+    path("sign-in/", views.sign_in, name="sign_in"),
+    path("sign-out/", views.sign_out, name="sign_out"),
+]
