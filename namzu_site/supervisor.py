@@ -33,10 +33,9 @@ class ChildEnded(Exception):
 class Child:
     """One running process, its output passed on and its end remembered."""
 
-    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, name: str, process: asyncio.subprocess.Process, said: list[tuple[int, BinaryIO]]) -> None:
         self.name, self.process, self._tail = name, process, b""
-        pipes = ((process.stdout, sys.stdout.buffer), (process.stderr, sys.stderr.buffer))
-        self._pumps = [asyncio.create_task(self._pump(stream, out)) for stream, out in pipes if stream]
+        self._pumps = [asyncio.create_task(self._pump(end, out)) for end, out in said]
 
     async def wait(self) -> int:
         """Exit code, once the process has ended and what it said is passed on."""
@@ -59,8 +58,10 @@ class Child:
         lines = self._tail.decode(errors="replace").splitlines()
         return "\n".join(f"  {line}" for line in lines[-_TAIL_LINES:])
 
-    async def _pump(self, stream: asyncio.StreamReader, out: BinaryIO) -> None:
-        rest = b""
+    async def _pump(self, end: int, out: BinaryIO) -> None:
+        stream, rest = asyncio.StreamReader(), b""
+        protocol = asyncio.StreamReaderProtocol(stream)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(end, "rb", buffering=0))
         while chunk := await stream.read(65536):
             self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
             whole, newline, rest = (rest + chunk).rpartition(b"\n")  # lines of several processes are not mixed
@@ -134,16 +135,20 @@ class Supervisor:
         await self._end
 
     async def _spawn(self, name: str, command: tuple[str, ...]) -> Child:
+        # Pipes of our own: with asyncio's, a killed process counts as running while a child of its holds them open.
+        (out, out_of_child), (err, err_of_child) = os.pipe(), os.pipe()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "namzu_site.tether", str(os.getpid()), *command),
             cwd=self._folder,
             env=self._environment,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdout=out_of_child,
+            stderr=err_of_child,
             start_new_session=True,  # a terminal's Ctrl-C comes here alone, and the end goes in order
         )
-        child = Child(name, process)
+        os.close(out_of_child)
+        os.close(err_of_child)
+        child = Child(name, process, [(out, sys.stdout.buffer), (err, sys.stderr.buffer)])
         self._children.append(child)
         return child
 

@@ -88,13 +88,13 @@ class Cluster:
             done = self._control("stop", "-m", mode)
             if done.returncode and self.is_running():
                 raise errors.ServerDidNotStop(self.home, done.stdout)
+        if self.socket.parent != self.home and self.socket.exists():
+            shutil.rmtree(self.socket)
 
     def remove(self) -> None:
         """Server and files are gone."""
         self.stop("immediate")
-        for folder in (self.socket, self.home):
-            if folder.exists():
-                shutil.rmtree(folder)
+        shutil.rmtree(self.home)
 
     def is_running(self) -> bool:
         """Whether the process that the server noted down is alive and is the server of these files."""
@@ -133,7 +133,7 @@ class Cluster:
             raise errors.FolderUnusable(self.data, f"it belongs to PostgreSQL {found}, and {needed}")
 
     def _start_server(self) -> None:
-        self._clear_stale_pid()
+        self._clear_stale_notes()
         if self.log.exists() and self.log.stat().st_size > _LOG_LIMIT_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
         begin = self.log.stat().st_size if self.log.exists() else 0
@@ -162,16 +162,21 @@ class Cluster:
         control = str(self.programs / "pg_ctl")
         return self.account.run([control, "-D", str(self.data), "-t", str(_START_SECONDS), "-w", *arguments])
 
-    def _clear_stale_pid(self) -> None:
-        """A noted pid that some other process has by now no longer keeps the server from starting.
+    def _clear_stale_notes(self) -> None:
+        """What a killed server noted down no longer keeps the next one from starting.
 
-        That is usual after a container's restart. Only the pid is replaced, by one that PostgreSQL knows to be none of
-        its own (its starter's): the rest of the file lets it check that no helper of the dead server is left.
+        Its pid may be another process's by now (usual after a container's restart) or a zombie's. In the data folder
+        only the pid is replaced, by one that PostgreSQL knows to be none of its own (its starter's): the rest of that
+        note lets it check that no helper of the dead server is left.
         """
+        note = self.data / "postmaster.pid"
         if self._noted_pid() is not None:
-            file = self.data / "postmaster.pid"
-            rest = file.read_text().split("\n", 1)[1]
-            file.write_text(f"{os.getpid()}\n{rest}")
+            rest = note.read_text().partition("\n")[2]
+            note.write_text(f"{os.getpid()}\n{rest}")
+        else:
+            note.unlink(missing_ok=True)  # empty, from a start that was cut off or had no room on the disk
+        for name in (_SOCKET_FILE, f"{_SOCKET_FILE}.lock"):
+            (self.socket / name).unlink(missing_ok=True)
 
     def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + _START_SECONDS

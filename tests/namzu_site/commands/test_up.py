@@ -1,0 +1,206 @@
+"""The real thing, started as a user starts it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(**more: str) -> dict[str, str]:
+    """That of a user who has set nothing: the suite's own server is out of sight."""
+    ours = ("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "IMPORT", "HOST", "PORT")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return kept | {"NAMZU_WEB_WORKERS": "1", "NAMZU_WEB_THREADS": "2"} | more
+
+
+@dataclass
+class Up:
+    """A running `manage.py up`, and what it said."""
+
+    process: subprocess.Popen[str]
+    port: int
+    lines: list[str] = field(default_factory=list)
+    _queue: "Queue[str | None]" = field(default_factory=Queue)
+
+    def __post_init__(self) -> None:
+        Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._queue.put(line)
+        self._queue.put(None)
+
+    def until_it_says(self, pattern: str, seconds: float = 60) -> "re.Match[str]":
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._queue.get(timeout=max(0.0, deadline - time.monotonic()))
+            except Empty:
+                line = None
+            assert line is not None, f"never said {pattern!r}, but:\n{self.said}"
+            self.lines.append(line)
+            if found := re.search(pattern, line):
+                return found
+
+    def until_it_ends(self, seconds: float = 60) -> int:
+        code = self.process.wait(seconds)
+        while (line := self._queue.get(timeout=10)) is not None:
+            self.lines.append(line)
+        return code
+
+    @property
+    def said(self) -> str:
+        return "".join(self.lines)
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=10)
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
+    running: list[Up] = []
+
+    def start(*options: str, **more: str) -> Up:
+        port = free_port()
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "up", "--port", str(port), *options],
+            cwd=ROOT,
+            env=environment(NAMZU_DATA_DIR=str(tmp_path / "data"), **more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        running.append(Up(process, port))
+        return running[-1]
+
+    yield start
+    for one in running:
+        if one.process.poll() is None:
+            one.process.send_signal(signal.SIGTERM)
+            one.process.wait(60)
+
+
+def children(pid: int) -> dict[int, str]:
+    """Every living process below that one, with its command line."""
+    found: dict[int, str] = {}
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+            for child in map(int, task.read_text().split()):
+                found[child] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+                waiting.append(child)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.05)
+
+
+def test_it_comes_up_is_ready_and_ends_without_a_trace(up: Callable[..., Up]) -> None:
+    service = up("--ephemeral")
+    service.until_it_says(rf"runs at http://127\.0\.0\.1:{service.port} ")
+    service.until_it_says("password   .+")
+
+    assert service.get("/healthz").json() == {"status": "ok"}
+    until(lambda: service.get("/readyz").status_code == 200)
+
+    below = children(service.process.pid)
+    assert any("granian" in command for command in below.values())
+    assert any("qcluster" in command for command in below.values())
+
+    service.process.send_signal(signal.SIGINT)
+    assert service.until_it_ends() == 0
+    assert "Traceback" not in service.said
+    assert [pid for pid in below if is_alive(pid)] == []
+
+
+def test_a_child_that_dies_brings_the_rest_down_with_its_reason(up: Callable[..., Up]) -> None:
+    service = up("--ephemeral")
+    service.until_it_says("password")
+    below = children(service.process.pid)
+    worker = min(pid for pid, command in below.items() if "qcluster" in command)
+
+    os.kill(worker, signal.SIGKILL)
+
+    assert service.until_it_ends() == 1
+    assert "worker ended (signal SIGKILL). Its last lines:" in service.said
+    until(lambda: not any(is_alive(pid) for pid in below))
+
+
+def test_children_end_with_a_killed_supervisor(up: Callable[..., Up]) -> None:
+    service = up("--ephemeral")
+    service.until_it_says("password")
+    below = children(service.process.pid)
+
+    service.process.kill()
+
+    until(lambda: not any(is_alive(pid) for pid in below))
+
+
+def test_the_first_sign_in_is_printed_once_and_the_data_stays(up: Callable[..., Up]) -> None:
+    first = up()
+    first.until_it_says("password   .+")
+    first.process.send_signal(signal.SIGTERM)
+    assert first.until_it_ends() == 0
+
+    second = up()
+    second.until_it_says("runs at")
+    until(lambda: second.get("/readyz").status_code == 200)
+    second.process.send_signal(signal.SIGTERM)
+    assert second.until_it_ends() == 0
+    assert "password" not in second.said
+
+
+def test_an_import_that_fails_is_reported_and_the_service_goes_on(up: Callable[..., Up], tmp_path: Path) -> None:
+    service = up("--ephemeral", IMPORT=str(tmp_path / "nowhere"))
+
+    service.until_it_says("The import of .*nowhere failed; the service goes on")
+    assert service.get("/healthz").status_code == 200
+
+
+def test_a_taken_port_is_said_before_anything_starts(up: Callable[..., Up], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        service = up("--port", str(port))
+        assert service.until_it_ends() == 1
+    assert service.said.startswith(f"Port {port} on 127.0.0.1 is taken")
+    assert not (tmp_path / "data" / "postgres").exists()
+
+
+def test_a_database_that_does_not_answer_is_named(up: Callable[..., Up]) -> None:
+    service = up(DATABASE_URL="postgresql://nobody@127.0.0.1:1/namzu")
+
+    assert service.until_it_ends() == 1
+    assert "Cannot connect to the database at 127.0.0.1:1/namzu" in service.said
+    assert "Traceback" not in service.said
