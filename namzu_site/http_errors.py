@@ -58,9 +58,11 @@ def problem_of(error: wire.DomainError) -> HttpResponse:
 
 
 def _place(found: dict[str, Any]) -> dict[str, str]:
-    """Where and what, as the caller sees it: ninja puts the name of our own argument second."""
-    source, _, *path = found["loc"]
-    return {"in": ".".join(map(str, [source, *path])), "message": str(found["msg"]).removeprefix("Value error, ")}
+    """Where and what, as the caller sees it: for bodies ninja puts the name of our own argument second."""
+    place = [str(step) for step in found["loc"]]
+    if place[0] == "body":
+        del place[1]
+    return {"in": ".".join(place), "message": str(found["msg"]).removeprefix("Value error, ")}
 
 
 def register_handlers(api: NinjaAPI) -> None:

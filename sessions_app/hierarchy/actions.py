@@ -77,6 +77,32 @@ def create_session(
 
 
 @transaction.atomic
+def import_project(*, project: Project, by: Principal, now: datetime) -> Project:
+    """The project as it was recorded elsewhere, with its own times; raises IdTaken. `project` is not saved yet."""
+    project.config = {**PROJECT_DEFAULTS, **project.config}
+    _insert(project, project.public_id)
+    tenant_id, public_id, after = project.tenant_id, project.public_id, {"name": project.name, "config": project.config}
+    record_audit(tenant_id=tenant_id, by=by, action="project.imported", target=public_id, now=now, after=after)
+    payload = {"projectId": public_id}
+    emit_event(
+        tenant_id=tenant_id, project_id=project.pk, root_id=None, kind="project.created", now=now, payload=payload
+    )
+    return project
+
+
+@transaction.atomic
+def import_session(*, session: Session, by: Principal, now: datetime) -> Session:
+    """The session as it was recorded elsewhere, a root until its edge is linked; raises IdTaken.
+
+    `session` is not saved yet, its key comes from `take_keys`: its messages may have been written before it.
+    """
+    session.root_id = session.pk
+    _insert(session, session.public_id)
+    _record_session_created(session, by, now, action="session.imported")
+    return session
+
+
+@transaction.atomic
 def spawn_session(
     *,
     parent: Session,
@@ -130,6 +156,8 @@ def link_session(*, edge: SubSession, by: Principal, now: datetime) -> SubSessio
     edge.parent, edge.child = parent, child
     _insert(edge, edge.public_id)
     _move_tree(child, parent, child_path(parent.path, edge.spawned_at, edge.public_id))
+    if edge.status == "archived":  # what lies behind a tombstone is read, not written to (domain.md §13)
+        Session.objects.filter(pk=child.pk).update(sealed_at=edge.archived_at or now)
     _record_spawned(edge, by, now)
     return edge
 
@@ -206,10 +234,12 @@ def _insert(row: Tenant | Project | Session | SubSession, public_id: str) -> Non
         raise
 
 
-def _record_session_created(session: Session, by: Principal, now: datetime) -> None:
+def _record_session_created(
+    session: Session, by: Principal, now: datetime, *, action: str = "session.created"
+) -> None:
     after = {"status": session.status, "currentActor": session.current_actor, "label": session.label}
     tenant_id, public_id = session.tenant_id, session.public_id
-    record_audit(tenant_id=tenant_id, by=by, action="session.created", target=public_id, now=now, after=after)
+    record_audit(tenant_id=tenant_id, by=by, action=action, target=public_id, now=now, after=after)
     emit_event(
         tenant_id=tenant_id,
         project_id=session.project_id,

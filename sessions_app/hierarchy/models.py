@@ -71,6 +71,10 @@ def _parent(to: str, **kwargs: Any) -> "models.ForeignKey[Any, Any]":
 class Tenants(models.QuerySet["Tenant"]):
     """The read side of tenants."""
 
+    def named(self, text: str) -> Self:
+        """Tenants whose name has this text in it, or whose id begins with it."""
+        return self.filter(Q(name__icontains=text) | Q(public_id__startswith=text))
+
     def with_size(self, *, most: int) -> Self:
         """Adds `project_count` and `session_count`, each counted up to `most`."""
         number = models.BigIntegerField()
@@ -134,9 +138,10 @@ class SessionQuerySet(NewestFirst["Session"]):
 
     def matching(self, text: str) -> Self:
         """Sessions whose label or first user line has all these words, or whose id begins like this."""
-        words = text.replace("'", " ").replace("\\", " ").replace("\0", " ").split()
+        text = text.replace("\0", " ").strip()
+        words = text.replace("'", " ").replace("\\", " ").split()
         query = SearchQuery(" & ".join(f"'{word}':*" for word in words), search_type="raw", config="simple")
-        found = Q(public_id__gte=text.strip(), public_id__lt=f"{text.strip()}~")
+        found = Q(public_id__gte=text, public_id__lt=f"{text}~")
         if words:
             return self.annotate(_search=_search_vector()).filter(found | Q(_search=query))
         return self.filter(found)

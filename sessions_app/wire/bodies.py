@@ -40,6 +40,9 @@ def media_type(request: HttpRequest, *accepted: str) -> str:
     kind = request.content_type or ""
     if kind not in accepted:
         raise UnsupportedMedia(f"Send {' or '.join(accepted)}, not {kind or 'a body without Content-Type'}.")
+    encoding = request.headers.get("Content-Encoding", "identity")
+    if encoding != "identity":
+        raise UnsupportedMedia(f"Send the body as it is, not with Content-Encoding {encoding[:40]}.")
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
     if charset not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMedia(f"Send UTF-8, not {charset}.")
