@@ -23,10 +23,11 @@ def serve(data_dir: Path) -> Iterator[str]:
     the server running, or its files as they were, and goes on from there. Raises DatabaseUnavailable.
     """
     account = programs.account()
-    home = _home(data_dir, account)
+    home = home_of(data_dir, account)
     cluster = Cluster(home, account, programs.folder(account))
     try:
         make_private(home, account)
+        (home / "belongs-to").write_text(f"{data_dir.resolve()}\n")  # below /var/lib the folder's name is a mere hash
         turn, users = home / "turn.lock", FileLock(home / "users.lock")
     except OSError as error:
         raise errors.from_os_error(home, error) from error
@@ -56,7 +57,8 @@ def _stop_if_last(cluster: Cluster, users: FileLock) -> None:
         cluster.stop()
 
 
-def _home(data_dir: Path, account: programs.Account) -> Path:
+def home_of(data_dir: Path, account: programs.Account) -> Path:
+    """Folder of the server's files: in the data folder, or below /var/lib for root; raises FolderUnusable."""
     data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 - symlinks are followed below, `..` first
     of_user = data_dir.resolve() / "postgres"
     of_root = programs.ROOT_HOME / hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:16]

@@ -3,6 +3,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from namzu_site.database import programs
+from namzu_site.database.embedded import home_of
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -18,29 +21,29 @@ def manage(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_command_without_database_starts_none(tmp_path: Path) -> None:
-    done = manage("version", NAMZU_DATA_DIR=str(tmp_path / "data"))
+def test_a_command_without_database_starts_none(data_dir: Path) -> None:
+    done = manage("version", NAMZU_DATA_DIR=str(data_dir))
 
     assert done.returncode == 0
-    assert not (tmp_path / "data" / "postgres").exists()
+    assert not home_of(data_dir, programs.account()).exists()
 
 
-def test_a_command_with_database_finds_one(tmp_path: Path) -> None:
+def test_a_command_with_database_finds_one(data_dir: Path) -> None:
     done = manage(
         "shell", "--no-imports", "-c",
         "from django.db import connection as c; c.ensure_connection(); print(c.connection.info.server_version)",
-        NAMZU_DATA_DIR=str(tmp_path / "data"),
+        NAMZU_DATA_DIR=str(data_dir),
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 180_000
 
 
-def test_a_folder_that_cannot_be_used_is_named_without_a_traceback(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("a file")
+def test_a_folder_that_cannot_be_used_is_named_without_a_traceback(data_dir: Path) -> None:
+    data_dir.write_text("a file")
 
-    done = manage("migrate", NAMZU_DATA_DIR=str(tmp_path / "data"))
+    done = manage("migrate", NAMZU_DATA_DIR=str(data_dir))
 
     assert done.returncode == 1
-    assert str(tmp_path / "data") in done.stderr
+    assert str(data_dir) in done.stderr
     assert "Traceback" not in done.stderr

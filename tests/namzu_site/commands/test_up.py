@@ -16,6 +16,9 @@ from threading import Thread
 import httpx
 import pytest
 
+from namzu_site.database import programs
+from namzu_site.database.embedded import home_of
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -77,7 +80,7 @@ class Up:
 
 
 @pytest.fixture
-def up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
+def up(data_dir: Path) -> Iterator[Callable[..., Up]]:
     running: list[Up] = []
 
     def start(*options: str, **more: str) -> Up:
@@ -85,7 +88,7 @@ def up(tmp_path: Path) -> Iterator[Callable[..., Up]]:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "up", "--port", str(port), *options],
             cwd=ROOT,
-            env=environment(NAMZU_DATA_DIR=str(tmp_path / "data"), **more),
+            env=environment(NAMZU_DATA_DIR=str(data_dir), **more),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -189,13 +192,13 @@ def test_an_import_that_fails_is_reported_and_the_service_goes_on(up: Callable[.
     assert service.get("/healthz").status_code == 200
 
 
-def test_a_taken_port_is_said_before_anything_starts(up: Callable[..., Up], tmp_path: Path) -> None:
+def test_a_taken_port_is_said_before_anything_starts(up: Callable[..., Up], data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         service = up("--port", str(port))
         assert service.until_it_ends() == 1
     assert service.said.startswith(f"Port {port} on 127.0.0.1 is taken")
-    assert not (tmp_path / "data" / "postgres").exists()
+    assert not home_of(data_dir, programs.account()).exists()
 
 
 def test_a_database_that_does_not_answer_is_named(up: Callable[..., Up]) -> None:

@@ -3,8 +3,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,14 +20,12 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
-def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the servers of this test have their files when root runs it."""
-    folder = tmp_path / "homes"
-    monkeypatch.setattr(programs, "ROOT_HOME", folder)
-    for parent in (tmp_path, *tmp_path.parents):  # the server's account must get here; pytest makes private folders
-        if os.geteuid() == 0 and parent.stat().st_uid == 0 and "pytest" in str(parent):
-            parent.chmod(0o755)
-    return folder
+def homes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the servers of this test have their files when root runs it: pytest's own folders are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="namzu-homes-") as folder:
+        Path(folder).chmod(0o755)
+        monkeypatch.setattr(programs, "ROOT_HOME", Path(folder) / "homes")
+        yield programs.ROOT_HOME
 
 
 @pytest.fixture
