@@ -5,6 +5,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
+from django.db.models.expressions import RawSQL
 
 from sessions_app.tenancy import PublicIdField, SameTenant, TenantQuerySet
 from stores_app.session.rules import ROLES
@@ -18,6 +19,14 @@ class MessageQuerySet(TenantQuerySet["Message"]):
 
     def after(self, seq: int) -> Self:
         return self.filter(seq__gt=seq)
+
+    def before(self, seq: int) -> Self:
+        """What stands before this number, the nearest first."""
+        return self.filter(seq__lt=seq).order_by("-seq")
+
+    def with_tools_between(self, first: int, last: int) -> Self:
+        """The messages of this stretch that make or answer tool calls."""
+        return self.filter(Q(call_ids__isnull=False) | Q(tool_call_id__isnull=False), seq__range=(first, last))
 
 
 class Message(models.Model):
@@ -54,6 +63,16 @@ class Message(models.Model):
         ]
 
 
+class RenderedMessageQuerySet(models.QuerySet["RenderedMessage"]):
+    """The read side of rendered messages."""
+
+    def made_by(self, renderer: str, session_id: int, seqs: list[int]) -> Self:
+        """Those of these messages that this version of the renderer made."""
+        # One array, so that the statement is the same for any number and stays prepared.
+        wanted = RawSQL("SELECT unnest(%s::bigint[])", [seqs])
+        return self.filter(session_id=session_id, renderer=renderer, seq__in=wanted)
+
+
 class RenderedMessage(models.Model):
     """The transcript's HTML of one message, made when it is first shown. It holds nothing per user or time."""
 
@@ -64,3 +83,5 @@ class RenderedMessage(models.Model):
     seq = models.PositiveBigIntegerField()
     renderer = models.CharField(max_length=32)  # version of the code that made it
     html = models.TextField()
+
+    objects = RenderedMessageQuerySet.as_manager()
