@@ -6,12 +6,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from sessions_app.access.models import User
-from sessions_app.hierarchy.models import Tenant
+from sessions_app.hierarchy.models import Tenant, Tenants
 
 PRODUCT = "Namzu Console"
 SWITCHER_LENGTH = 20
@@ -19,7 +18,7 @@ SWITCHER_LENGTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A place in the rail: `route` is a URL name that takes the tenant's id, `prefixes` begin the names it is lit for."""
+    """A place in the rail: `route` names a URL that takes the tenant's id; URL names in `prefixes` light it."""
 
     label: str
     icon: str
@@ -89,7 +88,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     return {"shell": Shell(request)}
 
 
-def tenants_of(user: User) -> QuerySet[Tenant]:
+def tenants_of(user: User) -> Tenants:
     """The tenants the person may enter, by name."""
     entered = Tenant.objects.all() if user.is_platform_admin else Tenant.objects.filter(memberships__user=user)
     return entered.order_by("name", "id")

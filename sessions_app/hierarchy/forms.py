@@ -35,7 +35,7 @@ class PlaceForm(forms.Form):
         """Instant and key of the last row before it."""
         text = self.cleaned_data["cursor"]
         try:
-            return decode_cursor(text, datetime, int) if text else None  # type: ignore[return-value]
+            return decode_cursor(text, datetime, int) if text else None
         except InvalidRequest:
             raise ValidationError("The address names a place that is not in this list. Start from the top.") from None
 
@@ -68,6 +68,7 @@ class SessionFilterForm(PlaceForm):
 
     def __init__(self, data: QueryDict, *, tenant_id: int) -> None:
         super().__init__(data)
+        self._given = data
         self.tenant_id = tenant_id
         projects = Project.objects.for_tenant(tenant_id).order_by("name", "id").values_list("public_id", "name")
         self.projects = [(public_id, name or public_id) for public_id, name in projects[:PROJECT_CHOICES]]
@@ -98,7 +99,7 @@ class SessionFilterForm(PlaceForm):
     def set_filters(self) -> list[tuple[str, str]]:
         """Name and value of every filter that is set, as they stand in an address."""
         names = ("q", "status", "project", "owner_kind", "owner", "edge", "age")
-        return [(name, text) for name in names for text in self.data.getlist(name) if text.strip()]
+        return [(name, text) for name in names for text in self._given.getlist(name) if text.strip()]
 
     @property
     def has_hidden(self) -> bool:

@@ -51,6 +51,13 @@ _COUNTS = """
         ) counted
     ) some
 """
+# Each list ends at its limit by itself: a session with 100,000 children costs what one with a hundred does.
+_FIRST_CHILDREN = """
+    SELECT edge.id FROM unnest(%s::bigint[]) AS above(id)
+    CROSS JOIN LATERAL (
+        SELECT id FROM sessions_app_subsession WHERE parent_id = above.id ORDER BY spawned_at, public_id LIMIT %s
+    ) AS edge
+"""
 
 
 def _search_vector() -> SearchVector:
@@ -268,6 +275,16 @@ class SubSessionQuerySet(TenantQuerySet["SubSession"]):
         """The edges below a session, with child, parent session joined: by spawnedAt, then id (§3)."""
         return self.filter(parent_id=session_id).with_ends().order_by("spawned_at", "public_id")
 
+    def first_children_of(self, session_ids: list[int], limit: int) -> Self:
+        """Of each of these sessions the first edges, at most `limit`, in the order of `children_of`; ends joined."""
+        first = RawSQL(_FIRST_CHILDREN, [session_ids, limit])  # noqa: S611 - the text is the constant above
+        return self.filter(pk__in=first).with_ends().order_by("parent_id", "spawned_at", "public_id")
+
+    def with_shape(self) -> Self:
+        """Adds `child_has_children`."""
+        below = SubSession.objects.filter(parent_id=OuterRef("child_id"))
+        return self.annotate(child_has_children=Exists(below))
+
     def with_ends(self) -> Self:
         return self.select_related("parent", "child")
 
@@ -302,6 +319,7 @@ class SubSession(models.Model):
     updated_at = models.DateTimeField()
 
     objects = SubSessionQuerySet.as_manager()
+    child_has_children: bool
 
     class Meta:
         constraints = [

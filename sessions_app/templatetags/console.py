@@ -116,6 +116,24 @@ def copy_button(text: str, label: str = "Copy") -> SafeString:
 
 
 @register.simple_tag
+def command_line(text: str) -> SafeString:
+    """A command to be typed, with a button that copies it."""
+    return format_html('<p class="command"><code>{}</code>{}</p>', text, copy_button(text, f"Copy {text}"))
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """`12,345`."""
+    return f"{number:,}"
+
+
+@register.filter
+def up_to(number: int, limit: int) -> str:
+    """The number, or `1,000+` where counting stopped behind the limit."""
+    return f"{limit:,}+" if number > limit else f"{number:,}"
+
+
+@register.simple_tag
 def actor(value: Mapping[str, Any] | None) -> SafeString:
     """The actor as icon and id, with the chain back to the person in the title; None: nobody owns it."""
     kind = value.get("kind") if isinstance(value, Mapping) else None

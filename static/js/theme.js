@@ -1,5 +1,6 @@
-// Sets the chosen theme before the first paint: loaded in the head, blocking, tiny.
+// Sets the chosen theme, and that scripts run, before the first paint: loaded in the head, blocking, tiny.
 (() => {
+  document.documentElement.dataset.js = "";
   let theme = null;
   try {
     theme = localStorage.getItem("namzu-theme");
