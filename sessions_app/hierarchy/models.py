@@ -43,13 +43,13 @@ _SIZES = {
         ) counted""",
 }
 _COUNTS = """
-    SELECT scope.project_id, state.status, some.number
+    SELECT scope.project_id, state.status, found.number
     FROM unnest(%s::bigint[]) scope(project_id), unnest(%s::varchar[]) state(status), LATERAL (
         SELECT count(*) AS number FROM (
             SELECT FROM sessions_app_session s
             WHERE s.tenant_id = %s::bigint AND s.status = state.status{narrowed} LIMIT %s::bigint
         ) counted
-    ) some
+    ) found
 """
 # Each list ends at its limit by itself: a session with 100,000 children costs what one with a hundred does.
 _FIRST_CHILDREN = """
