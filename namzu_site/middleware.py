@@ -25,6 +25,8 @@ class ApiFirst:
         if not request.path_info.startswith(API_PREFIX) or request.path_info.endswith(DOCS_SUFFIX):
             return self.get_response(request)
         response = _answer(request)
+        if isinstance(response, HttpResponse):
+            response.headers.setdefault("Content-Length", str(len(response.content)))
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
