@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.client import Clients, request
 from benchmarks.load import TENANT, Loaded, load, message, session_id
 from benchmarks.raw import RawWriter
-from benchmarks.server import database, web
+from benchmarks.server import Bench, database, web
 from benchmarks.timing import Figure, interleave, median_of_rounds, note, rate
 
 BATCH = 1000
@@ -23,26 +23,26 @@ class Size:
     batches: int
 
 
-def measure(server_url: str, size: Size) -> list[Figure]:
+def measure(bench: Bench, size: Size) -> list[Figure]:
     """Rates of single and batched appends, with their ratios to raw SQL."""
-    with database(server_url, "namzu_benchmark_append") as url:
+    with database(bench, "append") as url:
         loaded = load(url, sessions=_SESSIONS)
         with web(url) as port:
             note(f"append: {size.rounds} rounds")
             return [
-                *_singles(url, port, loaded, size, clients=1, required=0.40, aim=0.55),
-                *_singles(url, port, loaded, size, clients=MANY, required=0.35, aim=0.50),
-                *_batches(url, port, loaded, size),
+                *_singles(url, port, loaded, bench.api_key, size, clients=1, required=0.40, aim=0.55),
+                *_singles(url, port, loaded, bench.api_key, size, clients=MANY, required=0.35, aim=0.50),
+                *_batches(url, port, loaded, bench.api_key, size),
             ]
 
 
 def _singles(
-    url: str, port: int, loaded: Loaded, size: Size, *, clients: int, required: float, aim: float
+    url: str, port: int, loaded: Loaded, api_key: str, size: Size, *, clients: int, required: float, aim: float
 ) -> list[Figure]:
     raw, http = RawWriter(url, loaded, clients), Clients(port, clients)
     each = max(1, size.singles // clients)
     for_raw, for_http = _unowned(0, clients), _unowned(clients, clients)
-    requests = [[_append_one(loaded, session)] * each for session in for_http]
+    requests = [[_append_one(api_key, session)] * each for session in for_http]
 
     def by_raw() -> list[float]:
         values = raw.prepare(for_raw, each)
@@ -64,16 +64,16 @@ def _singles(
     ]
 
 
-def _batches(url: str, port: int, loaded: Loaded, size: Size) -> list[Figure]:
+def _batches(url: str, port: int, loaded: Loaded, api_key: str, size: Size) -> list[Figure]:
     raw, http = RawWriter(url, loaded, 1), Clients(port, 1)
     to_copy, as_array, as_lines = _unowned(2 * MANY, 3)
     path = f"/api/v1/tenants/{TENANT}/sessions"
     lines = [message(number) for number in range(BATCH)]
     array = b'{"messages":[' + b",".join(lines) + b"]}"
     bodies = {
-        "JSON array": request("POST", f"{path}/{session_id(as_array)}/messages", loaded.api_key, array),
+        "JSON array": request("POST", f"{path}/{session_id(as_array)}/messages", api_key, array),
         "NDJSON": request(
-            "POST", f"{path}/{session_id(as_lines)}/messages", loaded.api_key, b"\n".join(lines), "application/x-ndjson"
+            "POST", f"{path}/{session_id(as_lines)}/messages", api_key, b"\n".join(lines), "application/x-ndjson"
         ),
     }
     copied = 0
@@ -100,9 +100,9 @@ def _batches(url: str, port: int, loaded: Loaded, size: Size) -> list[Figure]:
     return figures
 
 
-def _append_one(loaded: Loaded, session: int) -> bytes:
+def _append_one(api_key: str, session: int) -> bytes:
     path = f"/api/v1/tenants/{TENANT}/sessions/{session_id(session)}/messages"
-    return request("POST", path, loaded.api_key, b'{"message":' + message(session) + b"}")
+    return request("POST", path, api_key, b'{"message":' + message(session) + b"}")
 
 
 def _unowned(first: int, count: int) -> Sequence[int]:

@@ -11,7 +11,7 @@ from typing import IO
 
 from benchmarks.client import Clients, request
 from benchmarks.load import DEPTH, PROJECT, TENANT, load, plant, session_id
-from benchmarks.server import ROOT, database, environment, web
+from benchmarks.server import ROOT, Bench, database, environment, web
 from benchmarks.timing import Figure, interleave, median_of_rounds, note
 
 
@@ -67,10 +67,10 @@ class _Function:
         return seconds
 
 
-def measure(server_url: str, size: Size) -> list[Figure]:
+def measure(bench: Bench, size: Size) -> list[Figure]:
     """Times of a drill among few and among many sessions, and their ratios."""
     with ExitStack() as stack:
-        few, many = (stack.enter_context(_fleet(server_url, count)) for count in (size.small, size.large))
+        few, many = (stack.enter_context(_fleet(bench, count)) for count in (size.small, size.large))
         note(f"drill: {size.rounds} rounds")
         given = interleave(size.rounds, few.parts(size.drills) | many.parts(size.drills))
     figures = []
@@ -95,14 +95,14 @@ def _against_empty(given: dict[str, list[list[float]]], name: str) -> list[Figur
 
 
 @contextmanager
-def _fleet(server_url: str, count: int) -> Iterator[_Fleet]:
+def _fleet(bench: Bench, count: int) -> Iterator[_Fleet]:
     note(f"drill: loading {count:,} sessions")
-    with database(server_url, f"namzu_benchmark_drill_{count}") as url:
-        loaded = load(url, sessions=count)
+    with database(bench, f"drill_{count}") as url:
+        load(url, sessions=count)
         with web(url) as port, _function(url) as function:
             http = Clients(port, 1)
             try:
-                yield _Fleet(f"{count:,} sessions", function, http, loaded.api_key, _inner(count))
+                yield _Fleet(f"{count:,} sessions", function, http, bench.api_key, _inner(count))
             finally:
                 http.close()
 

@@ -9,7 +9,6 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from benchmarks.server import manage
 from sessions_app.hierarchy.rules import PROJECT_DEFAULTS, child_path
 from stores_app.session.actions import _COPY_TYPES, COPY_MESSAGES
 
@@ -55,20 +54,16 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A tenant's database keys, and a key that may do everything in it."""
+    """Database keys of the tenant and its project."""
 
     tenant_pk: int
     project_pk: int
-    api_key: str
 
 
 def load(url: str, *, sessions: int) -> Loaded:
-    """The tenant with its project and so many sessions, in trees of width 8 and depth 4; statistics are up to date."""
-    manage(url, "create_tenant", "Benchmark", "--id", TENANT)
-    key = manage(url, "create_api_key", TENANT, "--name", "benchmark", "--scope", "admin")
+    """A project with so many sessions, in trees of width 8 and depth 4; statistics are up to date."""
     with psycopg.connect(url) as connection:
-        tenant_pk, project_pk = _project(connection)
-        loaded = Loaded(tenant_pk, project_pk, key)
+        loaded = Loaded(*_project(connection))
         with connection.cursor() as cursor:
             _copy(cursor, _COPY_SESSIONS, _SESSION_TYPES, (_session(loaded, one) for one in plant(sessions)))
             _copy(cursor, _COPY_EDGES, _EDGE_TYPES, (_edge(loaded, one) for one in plant(sessions) if one.depth))
@@ -79,7 +74,7 @@ def load(url: str, *, sessions: int) -> Loaded:
 
 
 def load_messages(url: str, loaded: Loaded, *, session_pk: int, messages: int) -> None:
-    """The session has so many messages more than none."""
+    """The session, which had none, has so many messages."""
     with psycopg.connect(url) as connection:
         with connection.cursor() as cursor:
             rows = (_message(loaded, session_pk, seq) for seq in range(1, messages + 1))

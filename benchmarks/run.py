@@ -5,8 +5,12 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from benchmarks.timing import Figure, note, show
+
+if TYPE_CHECKING:
+    from benchmarks.server import Bench
 
 PARTS = ("append", "drill", "transcript")
 
@@ -16,7 +20,8 @@ def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="namzu-benchmark-") as data_dir:
         _prepare_environment(data_dir)
-        from benchmarks.server import durable_server, is_durable  # settings are read from here on
+        from benchmarks.load import TENANT  # settings are read from here on
+        from benchmarks.server import bench, durable_server, is_durable
 
         server = nullcontext(options.database_url) if options.database_url else durable_server()
         with server as url:
@@ -24,9 +29,10 @@ def main() -> None:
             if not durable:
                 note("This server does not keep its promises (fsync or synchronous_commit is off): a smoke test only.")
             measures = _measures(options)
-            for part in options.parts or PARTS:
-                title = f"{part} ({'durable' if durable else 'NOT durable'})"
-                show(title, measures[part](url), as_json=options.json)
+            with bench(url, TENANT) as ready:
+                for part in options.parts or PARTS:
+                    title = f"{part} ({'durable' if durable else 'NOT durable'})"
+                    show(title, measures[part](ready), as_json=options.json)
 
 
 def _options() -> Namespace:
@@ -56,15 +62,15 @@ def _prepare_environment(data_dir: str) -> None:
     django.setup()
 
 
-def _measures(options: Namespace) -> dict[str, Callable[[str], list[Figure]]]:
+def _measures(options: Namespace) -> "dict[str, Callable[[Bench], list[Figure]]]":
     from benchmarks import append, drill, transcript
 
     few, many = options.sessions
     return {
-        "append": lambda url: append.measure(url, append.Size(options.rounds, options.singles, options.batches)),
-        "drill": lambda url: drill.measure(url, drill.Size(few, many, options.rounds, options.drills)),
-        "transcript": lambda url: transcript.measure(
-            url, transcript.Size(options.messages, options.rounds, options.pages)
+        "append": lambda ready: append.measure(ready, append.Size(options.rounds, options.singles, options.batches)),
+        "drill": lambda ready: drill.measure(ready, drill.Size(few, many, options.rounds, options.drills)),
+        "transcript": lambda ready: transcript.measure(
+            ready, transcript.Size(options.messages, options.rounds, options.pages)
         ),
     }
 

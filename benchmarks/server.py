@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode
@@ -41,20 +42,42 @@ def durable_server() -> Iterator[str]:
             cluster.remove()
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A server with a migrated database to copy, in which there are a tenant and a key that may do everything."""
+
+    server_url: str
+    template: str
+    api_key: str
+
+
 @contextmanager
-def database(server_url: str, name: str) -> Iterator[str]:
-    """URL of a new, migrated database on the server; dropped afterwards."""
-    quoted = sql.Identifier(name)
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(quoted))
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(quoted))
-    try:
-        url = _as_url(conninfo_to_dict(server_url) | {"dbname": name})
+def bench(server_url: str, tenant: str) -> Iterator[Bench]:
+    """The server, made ready; its template is dropped afterwards."""
+    name = f"namzu_benchmark_{os.getpid()}"
+    with _database(server_url, name) as url:
         manage(url, "migrate", "--verbosity=0")
+        manage(url, "create_tenant", "Benchmark", "--id", tenant)
+        yield Bench(server_url, name, manage(url, "create_api_key", tenant, "--name", "benchmark", "--scope", "admin"))
+
+
+@contextmanager
+def database(bench: Bench, name: str) -> Iterator[str]:
+    """URL of a copy of the template; dropped afterwards."""
+    with _database(bench.server_url, f"{bench.template}_{name}", bench.template) as url:
         yield url
+
+
+@contextmanager
+def _database(server_url: str, name: str, template: str = "template1") -> Iterator[str]:
+    new, old = sql.Identifier(name), sql.Identifier(template)
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(new, old))
+    try:
+        yield _as_url(conninfo_to_dict(server_url) | {"dbname": name})
     finally:
         with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(quoted))
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(new))
 
 
 def is_durable(url: str) -> bool:

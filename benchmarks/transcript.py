@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchmarks.client import Clients, request
 from benchmarks.load import TENANT, load, load_messages, session_id
-from benchmarks.server import database, web
+from benchmarks.server import Bench, database, web
 from benchmarks.timing import Figure, interleave, median_of_rounds, note
 
 PAGE = 50
@@ -21,9 +21,9 @@ class Size:
     pages: int
 
 
-def measure(server_url: str, size: Size) -> list[Figure]:
+def measure(bench: Bench, size: Size) -> list[Figure]:
     """Times of the first and the last page as JSON, and their ratio."""
-    with database(server_url, "namzu_benchmark_transcript") as url:
+    with database(bench, "transcript") as url:
         loaded = load(url, sessions=10)
         load_messages(url, loaded, session_pk=_SESSION, messages=size.messages)
         with web(url) as port:
@@ -32,7 +32,7 @@ def measure(server_url: str, size: Size) -> list[Figure]:
 
             def page(after: int) -> Callable[[], list[float]]:
                 path = f"/api/v1/tenants/{TENANT}/sessions/{session_id(_SESSION)}/messages?limit={PAGE}&after={after}"
-                return lambda: http.run([[request("GET", path, loaded.api_key)] * size.pages])
+                return lambda: http.run([[request("GET", path, bench.api_key)] * size.pages])
 
             try:
                 given = interleave(size.rounds, {"first": page(0), "last": page(size.messages - PAGE)})
