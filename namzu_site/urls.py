@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home, name="home"),
     path("", include("sessions_app.access.urls")),
     path("", include("sessions_app.hierarchy.urls")),
+    path("", include("namzu_site.explorer.urls")),
     path("api/v1/", api.urls),
 ]
 

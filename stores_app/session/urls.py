@@ -6,7 +6,7 @@ from stores_app.session import views
 
 urlpatterns = [
     path("transcript/", views.transcript_stretch, name="transcript_stretch"),
-    path("messages/<str:message_id>/", views.message_link, name="message_link"),
-    path("messages/<str:message_id>/raw/", views.message_raw, name="message_raw"),
-    path("messages/<str:message_id>/full/", views.message_full, name="message_full"),
+    path("messages/<public_id:message_id>/", views.message_link, name="message_link"),
+    path("messages/<public_id:message_id>/raw/", views.message_raw, name="message_raw"),
+    path("messages/<public_id:message_id>/full/", views.message_full, name="message_full"),
 ]
