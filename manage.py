@@ -23,7 +23,8 @@ def main() -> None:
     if not _needs_database(sys.argv[1:]):
         _execute()
         return
-    signal.signal(signal.SIGTERM, _leave)  # on the way out the last user stops the database
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)  # on the way out the last user stops the database
     try:
         with embedded.serve(env.folder("NAMZU_DATA_DIR", Path(__file__).resolve().parent / "data")) as url:
             os.environ["DATABASE_URL"] = url

@@ -31,10 +31,6 @@ class Address:
         return ip_address(self.number).is_unspecified
 
     @property
-    def is_loopback(self) -> bool:
-        return ip_address(self.number).is_loopback
-
-    @property
     def url(self) -> str:
         host = "localhost" if self.is_everywhere else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
@@ -65,9 +61,11 @@ class Address:
 def free_address(host: str, port: int) -> Address:
     """The address, on which nobody listens yet; raises AddressUnusable."""
     try:
-        family, kind, protocol, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         raise AddressUnusable(f"HOST={host} names no address: {error.strerror}.") from error
+    # `localhost` is both; hosts without IPv6 often name ::1 first all the same.
+    family, kind, protocol, _, target = min(found, key=lambda each: each[0] != socket.AF_INET)
     try:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port just left is free again

@@ -11,13 +11,16 @@ from typing import Any, BinaryIO, Self, TypeVar
 
 T = TypeVar("T")
 
-_GRACE_SECONDS = 20  # the web server closes open streams after 10; a job that is cut off runs again
+_GRACE_SECONDS = 10  # the web server closes open streams after 5; a job that is cut off runs again
 _TAIL_BYTES = 8192
 _TAIL_LINES = 15
 
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 class StoppedBySignal(Exception):
-    """Somebody asked for the end: Ctrl-C or SIGTERM."""
+    """Somebody asked for the end: Ctrl-C, SIGTERM, or a closed terminal."""
 
 
 class ChildEnded(Exception):
@@ -89,7 +92,7 @@ class Supervisor:
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         self._end: asyncio.Future[None] = loop.create_future()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             loop.add_signal_handler(number, self._on_signal)
         return self
 
@@ -111,7 +114,11 @@ class Supervisor:
     async def start(self, name: str, *command: str) -> None:
         """The process runs; should it end by itself, everything ends."""
         child = await self._spawn(name, command)
-        self._watchers.append(asyncio.create_task(self._watch(child)))
+        self.end_with(self._death(child))
+
+    def end_with(self, reason: Coroutine[None, None, Exception]) -> None:
+        """Everything ends once that returns, for the reason it returns."""
+        self._watchers.append(asyncio.create_task(self._watch(reason)))
 
     async def step(self, name: str, *command: str) -> None:
         """The process has run and succeeded; raises ChildEnded, StoppedBySignal."""
@@ -152,10 +159,14 @@ class Supervisor:
         self._children.append(child)
         return child
 
-    async def _watch(self, child: Child) -> None:
+    async def _death(self, child: Child) -> ChildEnded:
         await child.wait()
+        return ChildEnded(child)
+
+    async def _watch(self, reason: Coroutine[None, None, Exception]) -> None:
+        error = await reason
         if not self._end.done() and not self._stopping:
-            self._end.set_exception(ChildEnded(child))
+            self._end.set_exception(error)
 
     def _on_signal(self) -> None:
         if self._stopping:

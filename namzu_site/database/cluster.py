@@ -204,6 +204,15 @@ class Cluster:
             yield connection
 
 
+def is_alive_behind(socket: Path) -> bool:
+    """Whether the server that made the socket in that folder still runs."""
+    try:
+        pid, data, *_ = (socket / f"{_SOCKET_FILE}.lock").read_text().split("\n")
+    except FileNotFoundError:
+        return False
+    return _serves(int(pid), Path(data))
+
+
 def make_private(folder: Path, account: programs.Account) -> None:
     """The folder exists and the account alone may enter it; raises FolderUnusable where it is another's."""
     try:

@@ -1,5 +1,6 @@
 """The embedded PostgreSQL: a real server in a folder of the user's, there while somebody uses it."""
 
+import asyncio
 import hashlib
 import os
 import shutil
@@ -8,10 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from psycopg.conninfo import conninfo_to_dict
+
 from namzu_site.database import errors, programs
-from namzu_site.database.cluster import Cluster, make_private
+from namzu_site.database.cluster import Cluster, is_alive_behind, make_private
 from namzu_site.database.locks import FileLock, alone
 
+_LOOK_SECONDS = 1
 _UNSAFE_BUT_FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
@@ -42,6 +46,14 @@ def serve(data_dir: Path) -> Iterator[str]:
                 _stop_if_last(cluster, users)
     finally:
         users.close()
+
+
+async def until_gone(url: str) -> errors.ServerGone:
+    """What to report, once the embedded server of that DATABASE_URL no longer runs."""
+    socket = Path(str(conninfo_to_dict(url)["host"]))
+    while is_alive_behind(socket):
+        await asyncio.sleep(_LOOK_SECONDS)
+    return errors.ServerGone(socket)
 
 
 def _start(cluster: Cluster, users: FileLock) -> None:

@@ -53,6 +53,13 @@ class ServerDidNotStart(DatabaseUnavailable):
         super().__init__(f"The database in {folder} did not start. It said:\n{said.strip() or '(nothing)'}")
 
 
+class ServerGone(DatabaseUnavailable):
+    """The embedded server ended while it was needed."""
+
+    def __init__(self, socket: Path) -> None:
+        super().__init__(f"The database behind {socket} ended by itself. Its log is beside its data; start again.")
+
+
 class ServerDidNotStop(DatabaseUnavailable):
     """The embedded server still runs though it was told to stop."""
 

@@ -17,7 +17,7 @@ from namzu_site import env
 from namzu_site.address import Address, AddressUnusable, NotAnswering, free_address
 from namzu_site.database import embedded
 from namzu_site.database.errors import DatabaseUnavailable
-from namzu_site.supervisor import ChildEnded, StoppedBySignal, Supervisor
+from namzu_site.supervisor import ENDING, ChildEnded, StoppedBySignal, Supervisor
 
 # Connections a web process holds at once, idle browsers included; what comes on top waits in the kernel's queue.
 _CONNECTIONS = 256
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--ephemeral", action="store_true", help="a throw-away database, gone at the end")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             signal.signal(number, _leave)  # while the database starts; then the supervisor listens
         try:
             address = free_address(options["host"], options["port"])
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 try:
                     asyncio.run(_supervise(address, url, options["import_dir"]))
                 finally:
-                    for number in (signal.SIGINT, signal.SIGTERM):
+                    for number in ENDING:
                         signal.signal(number, signal.SIG_IGN)  # the database stops in peace
         except StoppedBySignal:
             self.stdout.write("Stopped.")
@@ -70,6 +70,8 @@ async def _supervise(address: Address, database_url: str, import_dir: str) -> No
     environment = os.environ | {"DATABASE_URL": database_url, "NAMZU_ALLOWED_HOSTS": ",".join(hosts)}
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     async with Supervisor(settings.BASE_DIR, environment) as processes:
+        if not env.text("DATABASE_URL"):
+            processes.end_with(embedded.until_gone(database_url))
         await processes.step("prepare", *manage, "prepare")
         await processes.start("web", *_web_server(address))
         await processes.start("worker", *manage, "qcluster")
@@ -100,7 +102,7 @@ def _web_server(address: Address) -> tuple[str, ...]:
         "workers": env.integer("NAMZU_WEB_WORKERS", 2, least=1, most=64),
         "blocking-threads": env.integer("NAMZU_WEB_THREADS", 4, least=1, most=256),
         "backpressure": _CONNECTIONS,
-        "workers-kill-timeout": 10,  # open streams do not hold up the end
+        "workers-kill-timeout": 5,  # open streams do not hold up the end
         "log-level": "warning",
     }
     flags = (f"--{name}={value}" for name, value in options.items())
@@ -110,9 +112,10 @@ def _web_server(address: Address) -> tuple[str, ...]:
 def _allowed_hosts(address: Address) -> list[str]:
     """Hosts the service answers to: as set, else this machine's own and the address it listens at."""
     hosts: list[str] = list(settings.ALLOWED_HOSTS)
-    if env.text("NAMZU_ALLOWED_HOSTS") or address.is_everywhere or address.is_loopback:
+    listening = f"[{address.host}]" if ":" in address.host else address.host
+    if env.text("NAMZU_ALLOWED_HOSTS") or address.is_everywhere or listening in hosts:
         return hosts
-    return [*hosts, f"[{address.host}]" if ":" in address.host else address.host]
+    return [*hosts, listening]
 
 
 def _as_host(hosts: list[str]) -> str:

@@ -161,6 +161,17 @@ def test_a_child_that_dies_brings_the_rest_down_with_its_reason(up: Callable[...
     until(lambda: not any(is_alive(pid) for pid in below))
 
 
+def test_a_database_that_dies_brings_the_rest_down_with_its_reason(up: Callable[..., Up], data_dir: Path) -> None:
+    service = up()
+    service.until_it_says("password")
+    note = home_of(data_dir, programs.account()) / "data" / "postmaster.pid"
+
+    os.kill(int(note.read_text().split("\n")[0]), signal.SIGKILL)
+
+    assert service.until_it_ends() == 1
+    assert "ended by itself" in service.said
+
+
 def test_children_end_with_a_killed_supervisor(up: Callable[..., Up]) -> None:
     service = up("--ephemeral")
     service.until_it_says("password")
