@@ -90,7 +90,7 @@ def import_project(*, project: Project, by: Principal, now: datetime) -> Project
     return project
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)  # its caller has a transaction of its own, with the messages in it
 def import_session(*, session: Session, by: Principal, now: datetime) -> Session:
     """The session as it was recorded elsewhere, a root until its edge is linked; raises IdTaken.
 
@@ -234,9 +234,7 @@ def _insert(row: Tenant | Project | Session | SubSession, public_id: str) -> Non
         raise
 
 
-def _record_session_created(
-    session: Session, by: Principal, now: datetime, *, action: str = "session.created"
-) -> None:
+def _record_session_created(session: Session, by: Principal, now: datetime, *, action: str = "session.created") -> None:
     after = {"status": session.status, "currentActor": session.current_actor, "label": session.label}
     tenant_id, public_id = session.tenant_id, session.public_id
     record_audit(tenant_id=tenant_id, by=by, action=action, target=public_id, now=now, after=after)

@@ -62,8 +62,13 @@ class Found(NamedTuple):
     problem: RefusedFile | None = None
 
 
-def take_inventory(folder: Folder, *, without: frozenset[str] = frozenset()) -> Iterator[Found]:
-    """Everything below the folder, links not followed; folders named in `without` (of this level) are left alone."""
+def take_inventory(
+    folder: Folder, *, without: frozenset[str] = frozenset(), enter_folders: bool = True
+) -> Iterator[Found]:
+    """Everything below the folder, links not followed.
+
+    Left alone is what `without` names on this level, and the folders where `enter_folders` is off.
+    """
     try:
         entries = folder.entries()
     except RefusedFile as problem:
@@ -71,8 +76,10 @@ def take_inventory(folder: Folder, *, without: frozenset[str] = frozenset()) -> 
         return
     for name, entry_kind in entries:
         path = shown(folder.path / name)
+        if name in without:
+            continue
         if entry_kind == "folder":
-            if name not in without:
+            if enter_folders:
                 yield from _in_folder(folder, name, path)
         elif entry_kind == "file" or _kind_of_file(name, path) == KNOWN:  # what is read tells itself of a link
             yield Found(path, _kind_of_file(name, path))

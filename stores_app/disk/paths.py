@@ -29,8 +29,10 @@ def find_root(folder: Path) -> Path:
     if not folder.is_dir():
         reason = "is not a folder" if folder.exists() else "does not exist"
         raise NotATree(f"{folder} {reason}.")
-    for root in (folder, folder / _HIDDEN_ROOT):
+    for root in (folder.resolve(), folder.resolve() / _HIDDEN_ROOT):
         if any((root / name).is_dir() for name in (PROJECTS, THREADS)):
+            if root.is_symlink():
+                raise NotATree(f"{root} is a symbolic link: name the folder it points at.")
             return root
     raise NotATree(
         f"{folder} holds no runtime state: looked for {PROJECTS}/ or {THREADS}/ in it, and in {folder / _HIDDEN_ROOT}."
