@@ -57,7 +57,7 @@ def tenant_home(request: TenantRequest, tenant: Tenant) -> HttpResponse:
 def project_list(request: TenantRequest, tenant: Tenant) -> HttpResponse:
     """The tenant's projects, newest first, with what their sessions are at."""
     place = PlaceForm(request.GET)
-    context: dict[str, Any] = {"place": place}
+    context: dict[str, Any] = {"place": place, "statuses": SESSION_STATUSES}
     if place.is_valid():
         found, context["more_query"] = _page(Project.objects.for_tenant(tenant.pk).newest_first(), place, "")
         context["projects"] = _with_counts(tenant, found)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from sessions_app.hierarchy.models import Session
 from sessions_app.hierarchy.rules import ACTOR_REFS
 from sessions_app.wire.times import to_wire
 
@@ -119,6 +120,12 @@ def copy_button(text: str, label: str = "Copy") -> SafeString:
 def command_line(text: str) -> SafeString:
     """A command to be typed, with a button that copies it."""
     return format_html('<p class="command"><code>{}</code>{}</p>', text, copy_button(text, f"Copy {text}"))
+
+
+@register.simple_tag
+def session_title(session: Session) -> SafeString | str:
+    """The session's label, else its first user line; the id has a place of its own."""
+    return session.label or session.first_user_line or format_html('<span class="untitled">{}</span>', "Untitled")
 
 
 @register.filter
