@@ -4,10 +4,14 @@ from django.urls import include, path
 
 from namzu_site.explorer import views
 
+session = [
+    path("", views.session_detail, name="session_detail"),
+    path("children/", views.session_children, name="session_children"),
+    path("", include("stores_app.session.urls")),
+]
+
 urlpatterns = [
     path("t/<public_id:tenant_id>/explorer/", views.explorer, name="explorer"),
     path("t/<public_id:tenant_id>/tree/<public_id:session_id>/", views.tree_children, name="tree_children"),
-    path("t/<public_id:tenant_id>/sessions/<public_id:session_id>/", views.session_detail, name="session_detail"),
-    path("t/<public_id:tenant_id>/sessions/<public_id:session_id>/children/", views.session_children, name="session_children"),
-    path("t/<public_id:tenant_id>/sessions/<public_id:session_id>/", include("stores_app.session.urls")),
+    path("t/<public_id:tenant_id>/sessions/<public_id:session_id>/", include(session)),
 ]

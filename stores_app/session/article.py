@@ -10,10 +10,10 @@ from html import escape
 from urllib.parse import quote
 
 from sessions_app.wire.times import to_wire
+from sessions_app.wire.visible import one_line, visible_text
 from stores_app.session.body import Body, Call, read_body
 from stores_app.session.json_tree import Budget, NotJson, Number, Pairs, read_container, read_tree, tree
 from stores_app.session.output import SHORT, Form, Passage, block, passage
-from stores_app.session.visible import one_line, visible_text
 
 ROLE_WORDS = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool result"}
 ALONE_SLOT = "<!--alone-->"

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from sessions_app.wire.errors import MalformedBody
 from sessions_app.wire.json import check_depth
-from stores_app.session.visible import visible_text
+from sessions_app.wire.visible import visible_text
 
 MOST_CHARACTERS = 1_048_576  # beyond this a text is not parsed to be looked at
 _OPEN_LEVELS = 2

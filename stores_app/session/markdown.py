@@ -18,8 +18,8 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
+from sessions_app.wire.visible import mark_hidden
 from stores_app.session.rules import storable
-from stores_app.session.visible import mark_hidden
 
 MOST_HIGHLIGHTED = 30_000  # characters; lexers are regular expressions, and some take long
 _TOKEN_PREFIX = "tok-"  # noqa: S105 - of CSS classes

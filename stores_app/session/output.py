@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import Enum
 from html import escape
 
+from sessions_app.wire.visible import visible_text
 from stores_app.session.json_tree import Budget, NotJson, read_container, tree
 from stores_app.session.markdown import markdown_html
-from stores_app.session.visible import visible_text
 
 SHORT = 20_000  # characters of a text that a transcript shows
 WHOLE = 1_048_576  # characters that "show all" gives at once; a link leads on from there

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from django.db import DatabaseError, connection, transaction
 
-from stores_app.session.article import Source, article
+from sessions_app.wire import visible
+from stores_app.session import article, body, json_tree, markdown, output, pairing
 from stores_app.session.models import Message, RenderedMessage
 
-_MADE_BY = ("article", "body", "json_tree", "markdown", "output", "pairing", "visible")
+_MADE_BY = (article, body, json_tree, markdown, output, pairing, visible)
 _AT_ONCE = 16  # messages in memory; one may have 16 MiB
 _LIBRARIES = ("markdown-it-py", "pygments", "nh3")
 # Sealed sessions are not written below (domain.md §13); the row lock is the one a foreign key would take anyway.
@@ -31,8 +32,8 @@ log = logging.getLogger(__name__)
 def _version() -> str:
     """Changes with the code that makes the HTML and with the libraries it uses."""
     digest = hashlib.sha256()
-    for name in _MADE_BY:
-        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    for module in _MADE_BY:
+        digest.update(Path(str(module.__file__)).read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}".encode())
     return digest.hexdigest()[:32]
@@ -57,7 +58,8 @@ def articles(session_id: int, seqs: Iterable[int]) -> dict[int, str]:
 def _make(session_id: int, seqs: list[int]) -> Iterable[tuple[int, str]]:
     rows = Message.objects.of_session(session_id).filter(seq__in=seqs)
     for public_id, seq, role, at, raw in rows.values_list("public_id", "seq", "role", "at", "raw").iterator(_AT_ONCE):
-        yield seq, article(Source(public_id=public_id, seq=seq, role=role, at=at, raw=bytes(raw)))
+        source = article.Source(public_id=public_id, seq=seq, role=role, at=at, raw=bytes(raw))
+        yield seq, article.article(source)
 
 
 def _keep(session_id: int, made: Mapping[int, str]) -> None:

@@ -4,8 +4,7 @@ import re
 import unicodedata
 from html import escape
 
-from stores_app.session.rules import storable
-
+_UNSTORABLE = {0: "\ufffd", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 # Abbreviations people know; the full name stands in the mark's title.
 _NAMES = (
     (0x00, ("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI")),
@@ -45,7 +44,7 @@ _HIDDEN = re.compile(
 
 def visible_text(text: str) -> str:
     """The text as HTML, line ends as `\\n`, whatever cannot be seen marked by name."""
-    return mark_hidden(escape(storable(text.replace("\r\n", "\n"))))
+    return mark_hidden(escape(text.replace("\r\n", "\n").translate(_UNSTORABLE)))
 
 
 def mark_hidden(html: str) -> str:
