@@ -13,6 +13,7 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from namzu_site.database.readiness import pending_migrations
 from namzu_site.transfer.actions import import_tree
 from namzu_site.transfer.report import Findings, ImportReport
 from sessions_app.access.rules import command
@@ -37,6 +38,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the whole report as JSON")
 
     def handle(self, *args: Any, folder: Path, json: bool, **options: Any) -> None:
+        if pending_migrations():
+            raise CommandError("The database is not prepared yet: run `manage.py prepare` first.", returncode=UNUSABLE)
         with _Display() as display:
             try:
                 report = import_tree(folder, by=command("import_state"), now=now_ms(), progress=display)
