@@ -41,7 +41,7 @@ _CLEANER = nh3.Cleaner(
     tags={"a", "blockquote", "br", "code", "del", "div", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"}
     | {"table", "tbody", "td", "th", "thead", "tr", "ul", "h1", "h2", "h3", "h4", "h5", "h6"},
     clean_content_tags={"script", "style"},
-    attributes={"a": {"href"}, "ol": {"start"}},
+    attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
     tag_attribute_values={"pre": {"tabindex": {"0"}}, "div": {"tabindex": {"0"}}},
     allowed_classes=_CLASSES,
     url_schemes={"http", "https", "mailto"},
