@@ -78,11 +78,22 @@ class Clients:
 
 
 def request(method: str, path: str, key: str, body: bytes = b"", kind: str = "application/json") -> bytes:
-    """The bytes of one request."""
+    """The bytes of one request of a program."""
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
     if body:
         head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"\r\n" + body
+
+
+def page_request(path: str, cookie: str) -> bytes:
+    """The bytes of a browser's request for a page."""
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode()
+
+
+def fragment_request(path: str, cookie: str) -> bytes:
+    """The bytes of htmx's request for a part of a page."""
+    htmx = "HX-Request: true\r\nHX-Request-Type: partial\r\n"
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n{htmx}\r\n".encode()
 
 
 def _content_length(head: bytes) -> int | None:
