@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.urls import reverse
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             (Message.objects.for_tenant(tenant.pk), "messages"),
         ):
             self.stdout.write(f"{rows.count():>7,} {what}")
-        self.stdout.write(f"Look at /tenants/{TENANT_ID}/sessions")
+        self.stdout.write(f"Look at {reverse('explorer', args=[TENANT_ID])}")
 
 
 def _fill() -> None:

@@ -40,7 +40,7 @@ def made() -> str:
 def test_it_says_what_it_made_and_where_to_look(made: str) -> None:
     assert made.startswith("The demo fleet is ready:\n      3 projects\n")
     assert f"{count_sessions()} sessions" in made
-    assert f"/tenants/{TENANT_ID}/" in made.splitlines()[-1]
+    assert made.splitlines()[-1].endswith(f"/t/{TENANT_ID}/explorer/")
 
 
 @pytest.mark.usefixtures("made")
