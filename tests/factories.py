@@ -5,6 +5,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.test import Client
 
 from sessions_app.access.actions import add_member, create_user
@@ -15,6 +16,9 @@ from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
 from sessions_app.wire.times import now_ms
 from stores_app.session.actions import NewMessage, append_message
 from stores_app.session.rules import read_message
+
+# The usual hasher is slow on purpose; hundreds of tests make a person.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 BY = command("tests")
 PASSWORD = "a long enough password"
