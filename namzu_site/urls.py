@@ -3,11 +3,9 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from namzu_site.api import api
-from namzu_site.overview.pages import home
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("namzu_site.overview.urls")),
-    path("", home, name="home"),
     path("", include("sessions_app.access.urls")),
     path("", include("sessions_app.hierarchy.urls")),
     path("", include("namzu_site.explorer.urls")),
