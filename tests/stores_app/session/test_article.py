@@ -108,7 +108,8 @@ def test_nothing_in_a_message_is_more_than_text(name: str, role: str) -> None:
 def test_nothing_in_a_call_is_more_than_text(name: str) -> None:
     evil = HOSTILE[name]
     made = [call(evil, json.dumps({evil: [evil, {evil: evil}]}), evil), call(evil, evil)]
-    read = check_harmless(show(None, toolCalls=made, cacheHint=evil, **{evil or "x": {evil: evil}}))
+    message = {"role": "assistant", "toolCalls": made, "cacheHint": evil, evil: {evil: evil}}
+    read = check_harmless(show_raw(json.dumps(message).encode()))
     assert not [attrs for _, attrs in read.elements if "hx-get" in attrs]
 
 

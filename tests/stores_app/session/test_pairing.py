@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from stores_app.session.pairing import REACH, Place, ToolFacts, pair_calls
 
 IDS = st.sampled_from("abc")
-MESSAGES = st.lists(
+MESSAGES: st.SearchStrategy[list[tuple[list[str], str | None]]] = st.lists(
     st.one_of(
         st.tuples(st.lists(IDS, max_size=3), st.none()),
         st.tuples(st.just([]), IDS),
