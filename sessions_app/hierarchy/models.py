@@ -31,15 +31,18 @@ _ANCESTRY = """
     )
     SELECT id FROM up
 """
-# Counting stops at a limit, so that no page grows slower with its tenant.
+# Counting stops at a limit, so that no page grows slower with its tenant. The order, of no use for a count, makes the
+# planner enter by an index: it takes rare rows for common ones and would read the whole table until it has enough.
 _SIZES = {
     "project_count": """
         SELECT count(*) FROM (
-            SELECT FROM sessions_app_project p WHERE p.tenant_id = sessions_app_tenant.id LIMIT %s
+            SELECT FROM sessions_app_project p
+            WHERE p.tenant_id = sessions_app_tenant.id ORDER BY p.created_at DESC LIMIT %s
         ) counted""",
     "session_count": """
         SELECT count(*) FROM (
-            SELECT FROM sessions_app_session s WHERE s.tenant_id = sessions_app_tenant.id LIMIT %s
+            SELECT FROM sessions_app_session s
+            WHERE s.tenant_id = sessions_app_tenant.id ORDER BY s.created_at DESC LIMIT %s
         ) counted""",
 }
 _COUNTS = """
@@ -47,7 +50,8 @@ _COUNTS = """
     FROM unnest(%s::bigint[]) scope(project_id), unnest(%s::varchar[]) state(status), LATERAL (
         SELECT count(*) AS number FROM (
             SELECT FROM sessions_app_session s
-            WHERE s.tenant_id = %s::bigint AND s.status = state.status{narrowed} LIMIT %s::bigint
+            WHERE s.tenant_id = %s::bigint AND s.status = state.status{narrowed}
+            ORDER BY s.created_at DESC LIMIT %s::bigint
         ) counted
     ) found
 """
