@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -34,10 +33,9 @@ class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
     tenant_id: str
     at: str
-    schema_version: Any = RECORD_VERSION
 
 
-_ENVELOPE_FIELDS = tuple(field.encode_name for field in msgspec.structs.fields(_Envelope))
+_ENVELOPE_FIELDS = ("id", "sessionId", "tenantId", "at", "schemaVersion")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _read(data: bytes, places: Places) -> MessageRecord:
 def _split_canonical(data: bytes) -> tuple[_Envelope, bytes, MessageFacts] | None:
     """The parts of a line as the runtime writes it, in a third of the time; None where it is not, or is damaged.
 
-    What stands between the known beginning and end is one JSON value, or `read_message` refuses it: so the line is JSON.
+    What stands between the known beginning and end is one JSON value, or `read_message` refuses it.
     """
     match = _CANONICAL.fullmatch(data)
     if match is None:
@@ -106,12 +104,11 @@ def _split(data: bytes, places: Places) -> tuple[_Envelope, bytes, MessageFacts]
     try:
         with places.reading():
             members = slice_object(data)
+            values = {name: read_json(members[name]) for name in _ENVELOPE_FIELDS if name in members}
+            places.check_version(values.get("schemaVersion", RECORD_VERSION))  # before anything is asked of a newer one
             if "message" not in members:
                 raise places.damaged("message", "is missing")
-            values = {name: read_json(members[name]) for name in _ENVELOPE_FIELDS if name in members}
-            envelope = msgspec.convert(values, _Envelope)
-            places.check_version(envelope.schema_version)  # before anything else is asked of a newer record
-            return envelope, members["message"], read_message(members["message"])
+            return msgspec.convert(values, _Envelope), members["message"], read_message(members["message"])
     except InvalidMessage as error:
         raise places.damaged(error.place, error.reason) from None
 
