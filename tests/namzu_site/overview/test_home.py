@@ -1,10 +1,12 @@
 """The front page, the frame around pages, and pages that say no."""
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
+from namzu_site.error_pages import forbidden
 from tests.factories import make_project, make_session, make_tenant, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +92,13 @@ def test_what_is_not_there_is_a_page_or_a_fragment(client: Client) -> None:
     assert fragment.status_code == 404
     assert "<html" not in fragment.content.decode()
     assert 'role="alert"' in fragment.content.decode()
+
+
+def test_too_little_a_role_is_told_with_the_reason(rf: RequestFactory) -> None:
+    page = forbidden(rf.get("/"), PermissionDenied("This needs the scope operator."))
+    assert page.status_code == 403
+    assert "This needs the scope operator." in page.content.decode()
+    assert "<html" in page.content.decode()
 
 
 def test_a_failure_of_ours_is_a_page_that_asks_nothing_of_the_database(
