@@ -1,10 +1,10 @@
 """Mounted at the root: the explorer and the pages of a session."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from namzu_site.explorer import views
 
-session = [
+session: list[URLPattern | URLResolver] = [
     path("", views.session_detail, name="session_detail"),
     path("children/", views.session_children, name="session_children"),
     path("", include("stores_app.session.urls")),
