@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from sessions_app.hierarchy.models import Session
@@ -112,14 +112,17 @@ def id_copy(value: str | None, short: bool = False) -> SafeString | str:
 def copy_button(text: str, label: str = "Copy") -> SafeString:
     """A button that copies the text."""
     return format_html(
-        '<button type="button" class="copy" data-copy="{}" aria-label="{}">{}</button>', text, label, icon("copy")
+        '<button type="button" class="copy" data-copy="{}" aria-label="{}">{}</button>',
+        escape(text),  # what stands literally in a template counts as safe, and a command may hold < and &
+        escape(label),
+        icon("copy"),
     )
 
 
 @register.simple_tag
 def command_line(text: str) -> SafeString:
     """A command to be typed, with a button that copies it."""
-    return format_html('<p class="command"><code>{}</code>{}</p>', text, copy_button(text, f"Copy {text}"))
+    return format_html('<p class="command"><code>{}</code>{}</p>', escape(text), copy_button(text, f"Copy {text}"))
 
 
 @register.simple_tag
