@@ -152,7 +152,7 @@ def test_a_tombstone_stands_in_its_place(client: Client, project: Project) -> No
     assert nodes(html)[1:] == [first.public_id, second.public_id, third.public_id]
     assert "node--tombstone" in attributes(html, second)
     assert "arc_1" in html
-    assert "Archived" in page_of(client, second)
+    assert "The messages are archived" in page_of(client, second)
 
 
 def test_the_page_says_whose_it_was_and_where_it_hangs(client: Client, project: Project) -> None:
