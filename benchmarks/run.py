@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from benchmarks.timing import Figure, note, show
+from benchmarks.timing import Figure, busy_share, note, show
 
 if TYPE_CHECKING:
     from benchmarks.server import Bench
@@ -31,7 +31,10 @@ def main() -> None:
             measures = _measures(options)
             with bench(url, TENANT) as ready:
                 for part in options.parts or PARTS:
-                    title = f"{part} ({'durable' if durable else 'NOT durable'})"
+                    busy = busy_share()
+                    title = (
+                        f"{part} ({'durable' if durable else 'NOT durable'}, {busy:.0%} busy with other work before)"
+                    )
                     show(title, measures[part](ready), as_json=options.json)
 
 
@@ -39,13 +42,13 @@ def _options() -> Namespace:
     parser = ArgumentParser(prog="python -m benchmarks.run", description=main.__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all where none is named")
     parser.add_argument("--database-url", help="a PostgreSQL server to use; else one of its own, in a temporary folder")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default: %(default)s)")
-    parser.add_argument("--singles", type=int, default=3000, help="single appends a round (default: %(default)s)")
-    parser.add_argument("--batches", type=int, default=20, help="batches of 1,000 a round (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=21, help="rounds that count (default: %(default)s)")
+    parser.add_argument("--singles", type=int, default=1000, help="single appends a round (default: %(default)s)")
+    parser.add_argument("--batches", type=int, default=5, help="batches of 1,000 a round (default: %(default)s)")
     parser.add_argument("--sessions", type=int, nargs=2, default=(100_000, 1_000_000), metavar=("FEW", "MANY"))
-    parser.add_argument("--drills", type=int, default=300, help="drills a round (default: %(default)s)")
+    parser.add_argument("--drills", type=int, default=100, help="drills a round (default: %(default)s)")
     parser.add_argument("--messages", type=int, default=100_000, help="length of the transcript (default: %(default)s)")
-    parser.add_argument("--pages", type=int, default=300, help="pages a round (default: %(default)s)")
+    parser.add_argument("--pages", type=int, default=50, help="pages a round (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each part")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):

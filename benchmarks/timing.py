@@ -5,7 +5,8 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, sleep
 
 from rich.console import Console
 from rich.table import Table
@@ -71,6 +72,24 @@ def rate(count: int, work: Callable[[], object]) -> list[float]:
     began = perf_counter()
     work()
     return [count / (perf_counter() - began)]
+
+
+def busy_share(seconds: float = 1.0) -> float:
+    """Share of the cores that others use now. HTTP waits for a core where SQL waits for the disk: ratios suffer."""
+    before = _ticks()
+    sleep(seconds)
+    busy, idle = (now - then for now, then in zip(_ticks(), before, strict=True))
+    return busy / (busy + idle) if busy + idle else 0.0
+
+
+def _ticks() -> tuple[int, int]:
+    """Ticks spent busy and idle since the start, on all cores; nothing where the system does not say."""
+    file = Path("/proc/stat")
+    if not file.exists():
+        return 0, 0
+    ticks = [int(word) for word in file.read_text().split("\n", 1)[0].split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    return sum(ticks) - idle, idle
 
 
 def show(title: str, figures: list[Figure], *, as_json: bool) -> None:
