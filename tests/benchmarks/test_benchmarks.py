@@ -21,6 +21,7 @@ TINY = (
 def test_all_of_them_run() -> None:
     command = [sys.executable, "-m", "benchmarks.run", *TINY, "--database-url", os.environ["DATABASE_URL"]]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NAMZU_")}
+    environment["NAMZU_WEB_WORKERS"] = "1"
     done = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     tables = [json.loads(line) for line in done.stdout.splitlines()]
