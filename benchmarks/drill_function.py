@@ -12,7 +12,7 @@ import django
 django.setup()
 
 from benchmarks.load import TENANT  # noqa: E402 - models can be imported from here on
-from sessions_app.hierarchy.api import drill  # noqa: E402
+from sessions_app.hierarchy.api.reads import drill  # noqa: E402
 from sessions_app.hierarchy.models import Tenant  # noqa: E402
 from sessions_app.hierarchy.schemas import SessionPath  # noqa: E402
 from sessions_app.wire.authentication import ApiRequest  # noqa: E402

@@ -3,7 +3,8 @@
 from ninja import NinjaAPI
 
 from namzu_site.http_errors import register_handlers
-from sessions_app.hierarchy.api import router as hierarchy
+from namzu_site.manager.api import router as hierarchy
+from sessions_app.hierarchy.api import tenants
 from sessions_app.wire.bodies import StrictParser
 from stores_app.session.api import router as messages
 
@@ -16,5 +17,6 @@ api = NinjaAPI(
     docs_url="/docs",
 )
 register_handlers(api)
+api.add_router("/tenants", tenants)
 api.add_router("/tenants/{tenant_id}", hierarchy)
 api.add_router("/tenants/{tenant_id}", messages)

@@ -5,9 +5,11 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
+from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from sessions_app.access import errors as access
 from sessions_app.hierarchy import errors as hierarchy
@@ -20,6 +22,10 @@ STATUS: dict[type[wire.DomainError], HTTPStatus] = {
     wire.MalformedBody: HTTPStatus.BAD_REQUEST,
     wire.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     wire.BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    wire.IdempotencyMismatch: HTTPStatus.CONFLICT,
+    wire.IdempotencyInProgress: HTTPStatus.CONFLICT,
+    wire.PreconditionFailed: HTTPStatus.PRECONDITION_FAILED,
+    wire.Busy: HTTPStatus.SERVICE_UNAVAILABLE,
     access.NotAuthenticated: HTTPStatus.UNAUTHORIZED,
     access.InsufficientScope: HTTPStatus.FORBIDDEN,
     access.TenantIsolation: HTTPStatus.FORBIDDEN,
@@ -30,6 +36,11 @@ STATUS: dict[type[wire.DomainError], HTTPStatus] = {
     hierarchy.TreeTooDeep: HTTPStatus.CONFLICT,
     hierarchy.SessionArchived: HTTPStatus.CONFLICT,
     hierarchy.NotCurrentOwner: HTTPStatus.FORBIDDEN,
+    hierarchy.ImmutableField: HTTPStatus.CONFLICT,
+    hierarchy.SessionHasSubSessions: HTTPStatus.CONFLICT,
+    hierarchy.ChildHasHistory: HTTPStatus.CONFLICT,
+    hierarchy.ProjectMismatch: HTTPStatus.CONFLICT,
+    hierarchy.DelegationCapacityExceeded: HTTPStatus.CONFLICT,
     messages.InvalidMessage: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 
@@ -85,6 +96,14 @@ def register_handlers(api: NinjaAPI) -> None:
     @api.exception_handler(Http404)
     def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
         return problem(HTTPStatus.NOT_FOUND, "not_found", "There is nothing at this address.")
+
+    @api.exception_handler(OperationalError)
+    def database_trouble(request: HttpRequest, error: OperationalError) -> HttpResponse:
+        if not isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
+            return unexpected(request, error)
+        response = problem_of(wire.Busy())
+        response["Retry-After"] = "1"
+        return response
 
     @api.exception_handler(Exception)
     def unexpected(request: HttpRequest, error: Exception) -> HttpResponse:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from namzu_site.http_errors import problem
+from sessions_app.wire.answers import finish
 
 API_PREFIX = "/api/"
 DOCS_SUFFIX = "/docs"
@@ -26,7 +27,7 @@ class ApiFirst:
             return self.get_response(request)
         response = _answer(request)
         if isinstance(response, HttpResponse):
-            response.headers.setdefault("Content-Length", str(len(response.content)))
+            response = finish(request, response)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response

@@ -5,7 +5,7 @@ import re
 from typeid import TypeID
 
 MAX_ID_LENGTH = 64
-_SHAPE = re.compile(r"([a-z]+)_[0-9A-Za-z_-]+", re.ASCII)
+_SHAPE = re.compile(r"([a-z]+)_[0-9A-Za-z._-]+", re.ASCII)
 
 
 class BadId(ValueError):
@@ -21,7 +21,7 @@ def check_id(prefix: str, value: str) -> str:
     """The id as it is; raises BadId where prefix, characters or length do not fit (§2)."""
     match = _SHAPE.fullmatch(value)
     if match is None or match[1] != prefix:
-        raise BadId(f"expected {prefix}_ and letters, digits, '_' or '-'")
+        raise BadId(f"expected {prefix}_ and letters, digits, '_', '-' or '.'")
     if len(value) > MAX_ID_LENGTH:
         raise BadId(f"longer than {MAX_ID_LENGTH} characters")
     return value

@@ -3,6 +3,7 @@
 from sessions_app.access.models import ApiKey, AuditEntry, Membership, User
 from sessions_app.events.models import Event, EventLog
 from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
+from sessions_app.wire.models import StoredAnswer
 
 __all__ = [
     "ApiKey",
@@ -12,6 +13,7 @@ __all__ = [
     "Membership",
     "Project",
     "Session",
+    "StoredAnswer",
     "SubSession",
     "Tenant",
     "User",

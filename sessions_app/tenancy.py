@@ -27,6 +27,12 @@ class TenantQuerySet(models.QuerySet[Row]):
         return self.filter(tenant_id=tenant_id)
 
 
+def older(created_at: datetime, pk: int) -> Q:
+    """What comes after this place in a list that is sorted newest first, by key where times are equal."""
+    behind = Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lt=pk)
+    return behind & Q(created_at__lte=created_at)  # the plain bound is what the index is entered by
+
+
 class NewestFirst(TenantQuerySet[Row]):
     """Rows with `created_at` that are listed newest first."""
 
@@ -35,8 +41,7 @@ class NewestFirst(TenantQuerySet[Row]):
 
     def behind(self, created_at: datetime, pk: int) -> Self:
         """The rows after this place of the list."""
-        older = Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lt=pk)
-        return self.filter(older, created_at__lte=created_at)  # the plain bound is what the index is entered by
+        return self.filter(older(created_at, pk))
 
 
 class SameTenant(models.BaseConstraint):

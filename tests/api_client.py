@@ -1,7 +1,7 @@
 """A caller of the API in tests: one key, one tenant."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 from django.test import Client
@@ -11,6 +11,13 @@ from sessions_app.access.rules import Scope, command
 from sessions_app.hierarchy.actions import create_tenant
 from sessions_app.hierarchy.models import Tenant
 from sessions_app.wire.times import now_ms
+
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse
+
+    Answer = _MonkeyPatchedWSGIResponse
+else:
+    Answer = HttpResponse
 
 BY = command("tests")
 
@@ -26,10 +33,10 @@ class Caller:
         )
         self.client = Client(headers={"authorization": f"Bearer {self.token}"})
 
-    def get(self, path: str, **query: Any) -> HttpResponse:
+    def get(self, path: str, **query: Any) -> Answer:
         return self.client.get(self.base + path, query)
 
-    def post(self, path: str, body: Any, *, content_type: str = "application/json", **headers: str) -> HttpResponse:
+    def post(self, path: str, body: Any, *, content_type: str = "application/json", **headers: str) -> Answer:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.client.post(self.base + path, data, content_type=content_type, headers=headers)
 
@@ -61,11 +68,11 @@ def new_tenant(name: str = "Acme") -> Tenant:
     return create_tenant(name=name, by=BY, now=now_ms())
 
 
-def assert_problem(response: HttpResponse, status: int, code: str) -> dict[str, Any]:
+def assert_problem(response: Answer, status: int, code: str) -> dict[str, Any]:
     """The problem's details, once status, code and media type are as expected."""
     assert response.status_code == status, response.content
     assert response["Content-Type"] == "application/problem+json"
-    problem = response.json()  # type: ignore[attr-defined]
+    problem = response.json()
     assert (problem["status"], problem["code"]) == (status, code), problem
     assert problem["detail"]
     return dict(problem["details"])

@@ -24,8 +24,8 @@ def make_tree(project: Project, size: int, *, width: int = 100) -> str:
         edges.append((public_id, parent, key, spawned_at))
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO sessions_app_session (id, public_id, root_id, depth, path, label, tenant_id, project_id, status,"
-            " previous_actors, owner_version, last_seq, extra, created_at, updated_at)"
+            "INSERT INTO sessions_app_session (id, public_id, root_id, depth, path, label, tenant_id, project_id,"
+            " status, previous_actors, owner_version, last_seq, extra, created_at, updated_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'idle', '[]', 0, 0, '{}', %s, %s)",
             [(*row, project.tenant_id, project.pk, now, now) for row in rows],
         )

@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Lower
 
 from sessions_app.access.rules import ROLE_SCOPES, SCOPES, Principal, Scope
@@ -14,7 +14,7 @@ from sessions_app.tenancy import TenantQuerySet
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(username__iexact=username)
+        return self.annotate(any_case=Lower("username")).get(any_case=Lower(Value(username)))
 
 
 class User(AbstractBaseUser):

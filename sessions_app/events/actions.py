@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from sessions_app.events.models import Event
+from sessions_app.events.models import Event, EventLog
 
 
 def emit_event(
@@ -34,6 +34,12 @@ def emit_event(
         payload=payload or {},
         at=now,
     )
+
+
+def forget_log(*, root_id: int) -> None:
+    """The log of a tree is gone, because its last session goes; what happened to it is said in the project's log."""
+    Event.objects.filter(log__root_id=root_id).delete()
+    EventLog.objects.filter(root_id=root_id).delete()
 
 
 def _next_seq(tenant_id: int, project_id: int, root_id: int | None, *, count: int) -> tuple[int, int]:

@@ -38,8 +38,8 @@ class Event(models.Model):
     log = models.ForeignKey(EventLog, models.PROTECT, db_constraint=False, db_index=False, related_name="events")
     seq = models.PositiveBigIntegerField()
     kind = models.CharField(max_length=64)
-    session = models.ForeignKey(
-        "sessions_app.Session", models.PROTECT, db_constraint=False, db_index=False, null=True, related_name="+"
+    session = models.ForeignKey(  # the event stays when the session goes
+        "sessions_app.Session", models.DO_NOTHING, db_constraint=False, db_index=False, null=True, related_name="+"
     )
     sub_session_id = PublicIdField(null=True)
     payload = models.JSONField(default=dict)
@@ -51,7 +51,6 @@ class Event(models.Model):
         constraints = [
             UniqueConstraint(fields=["log", "seq"], name="event_once"),
             SameTenant(field="log", to="sessions_app_eventlog", name="event_log_same_tenant"),
-            SameTenant(field="session", to="sessions_app_session", name="event_session_same_tenant"),
             CheckConstraint(condition=Q(seq__gt=0), name="event_seq_from_one"),
         ]
         indexes = [models.Index("session", "seq", name="event_of_session")]

@@ -61,3 +61,45 @@ class NotCurrentOwner(DomainError):
     """The session belongs to somebody else."""
 
     code = "not_current_owner"
+
+
+class ImmutableField(DomainError):
+    """The field cannot be changed."""
+
+    code = "immutable_field"
+
+    def __init__(self, fields: list[str]) -> None:
+        super().__init__(f"Cannot be changed: {', '.join(fields)}.", fields=fields)
+
+
+class SessionHasSubSessions(DomainError):
+    """The session has sub-sessions, or is one; its edges have to go first."""
+
+    code = "session_has_sub_sessions"
+
+
+class ChildHasHistory(DomainError):
+    """Only a root session without edges of its own can become a child."""
+
+    code = "child_has_history"
+
+
+class ProjectMismatch(DomainError):
+    """Parent and child belong to different projects."""
+
+    code = "project_mismatch"
+
+
+class DelegationCapacityExceeded(DomainError):
+    """The project's limit does not allow another sub-session here."""
+
+    code = "delegation_capacity_exceeded"
+
+    def __init__(self, *, dimension: str, current: int, limit: int, session_id: str) -> None:
+        super().__init__(
+            f"The {dimension} would be {current}; the project allows {limit}.",
+            dimension=dimension,
+            current=current,
+            limit=limit,
+            sessionId=session_id,
+        )

@@ -19,7 +19,7 @@ from sessions_app.hierarchy.rules import (
     SESSION_STATUSES,
     SUB_SESSION_STATUSES,
 )
-from sessions_app.tenancy import NewestFirst, PublicIdField, SameTenant, TenantQuerySet
+from sessions_app.tenancy import NewestFirst, PublicIdField, SameTenant, TenantQuerySet, older
 
 _ANCESTRY = """
     WITH RECURSIVE up(id, steps) AS (
@@ -81,6 +81,13 @@ def _parent(to: str, **kwargs: Any) -> "models.ForeignKey[Any, Any]":
 
 class Tenants(models.QuerySet["Tenant"]):
     """The read side of tenants."""
+
+    def newest_first(self) -> Self:
+        return self.order_by("-created_at", "-id")
+
+    def behind(self, created_at: datetime, pk: int) -> Self:
+        """The tenants after this place of the list."""
+        return self.filter(older(created_at, pk))
 
     def named(self, text: str) -> Self:
         """Tenants whose name has this text in it, or whose id begins with it."""
@@ -260,6 +267,10 @@ class Session(models.Model):
             Index("tenant", "project", F("created_at").desc(), F("id").desc(), name="session_of_project"),
             Index("tenant", "status", F("created_at").desc(), F("id").desc(), name="session_by_status"),
             Index("tenant", "owner_kind", "owner_ref", F("created_at").desc(), F("id").desc(), name="session_by_owner"),
+            Index("tenant", F("created_at").desc(), F("id").desc(), condition=Q(depth=0), name="session_roots"),
+            Index(
+                "project", F("created_at").desc(), F("id").desc(), condition=Q(depth=0), name="session_roots_of_project"
+            ),
             GinIndex(_search_vector(), name="session_search"),
         ]
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sessions_app.hierarchy.errors import IllegalTransition, TreeTooDeep
+from sessions_app.hierarchy.errors import DelegationCapacityExceeded, IllegalTransition, TreeTooDeep
 from sessions_app.ids import BadId, check_id
 
 SESSION_STATUSES = ("active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived")
@@ -61,25 +61,54 @@ SUB_SESSION_TRANSITIONS: Mapping[str, frozenset[str]] = {
     "archived": frozenset({"idle"}),
 }
 
+# What a caller may set: the rest of §4 is for derivation, hand-off and summary, the rest of §5 for archive and restore.
+SESSION_TRANSITIONS_BY_HAND: Mapping[str, frozenset[str]] = {
+    "idle": frozenset({"active"}),
+    "active": frozenset({"idle"}),
+    "failed": frozenset({"idle"}),
+}
+SUB_SESSION_TRANSITIONS_BY_HAND: Mapping[str, frozenset[str]] = {
+    before: after - {"archived"} for before, after in SUB_SESSION_TRANSITIONS.items() if before != "archived"
+}
+
 TERMINAL_SUB_SESSION_STATUSES = frozenset({"idle", "failed", "merged", "merge_rejected", "archived"})
 _STICKY = frozenset({"locked", "awaiting_merge", "archived"})
 _WORKING = frozenset({"running", "awaiting_subsession"})
 _ASKING = frozenset({"awaiting_hitl", "awaiting_hitl_resolution"})
 
 
-def check_session_transition(before: str, after: str) -> None:
+def check_session_transition(before: str, after: str, *, by_hand: bool = False) -> None:
     """Raises IllegalTransition unless §4 allows the change; no change is always allowed."""
-    _check_transition(SESSION_TRANSITIONS, before, after)
+    _check_transition(SESSION_TRANSITIONS_BY_HAND if by_hand else SESSION_TRANSITIONS, before, after)
 
 
-def check_sub_session_transition(before: str, after: str) -> None:
+def check_sub_session_transition(before: str, after: str, *, by_hand: bool = False) -> None:
     """Raises IllegalTransition unless §5 allows the change; no change is always allowed."""
-    _check_transition(SUB_SESSION_TRANSITIONS, before, after)
+    _check_transition(SUB_SESSION_TRANSITIONS_BY_HAND if by_hand else SUB_SESSION_TRANSITIONS, before, after)
 
 
 def _check_transition(table: Mapping[str, frozenset[str]], before: str, after: str) -> None:
-    if before != after and after not in table[before]:
-        raise IllegalTransition(before=before, after=after, allowed=sorted(table[before]))
+    allowed = table.get(before, frozenset())
+    if before != after and after not in allowed:
+        raise IllegalTransition(before=before, after=after, allowed=sorted(allowed))
+
+
+def check_depth(depth: int, limit: int, session_id: str) -> None:
+    """Raises DelegationCapacityExceeded where a child at this depth is too deep below its root (§6)."""
+    if depth > limit:
+        raise DelegationCapacityExceeded(dimension="depth", current=depth, limit=limit, session_id=session_id)
+
+
+def check_width(width: int, limit: int, session_id: str) -> None:
+    """Raises DelegationCapacityExceeded where the session would have too many direct children (§6)."""
+    if width > limit:
+        raise DelegationCapacityExceeded(dimension="width", current=width, limit=limit, session_id=session_id)
+
+
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any], ignored: Collection[str]) -> list[str]:
+    """Names of the fields in which two records differ, in order; a field that is absent counts as null."""
+    names = [name for name in {**before, **after} if name not in ignored]
+    return [name for name in names if before.get(name) != after.get(name)]
 
 
 def derive_session_status(current: str, run_statuses: Collection[str]) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from ninja import Field
 
-from sessions_app.hierarchy.models import Project, Session, SubSession
+from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
 from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
 from sessions_app.wire.schemas import In, Name, Out, Paging, TenantPath, id_of
 from sessions_app.wire.times import to_wire
@@ -23,6 +23,11 @@ SubSessionStatus = Literal[
     "merge_rejected",
     "archived",
 ]
+
+
+EdgeKind = Literal["agent_spawn", "user_handoff", "intervention"]
+FailureMode = Literal["delegate", "fail_fast"]
+CompletionMode = Literal["summary_ref", "merge_back"]
 
 
 class WorkspaceConfigIn(In):
@@ -54,6 +59,30 @@ class ProjectConfigIn(In):
     workspace: WorkspaceConfigIn | None = None
 
 
+class ProjectConfigPatch(In):
+    """What of the config changes; null puts a field back to its default."""
+
+    max_delegation_depth: int | None = Field(None, ge=0, le=MAX_TREE_DEPTH)
+    max_delegation_width: int | None = Field(None, ge=0, le=100_000)
+    max_intervention_depth: int | None = Field(None, ge=0, le=1_000)
+    shared_deliverables: bool | None = None
+    shared_memory_stores: list[Name] | None = Field(None, max_length=100)
+    shared_vaults: list[Name] | None = Field(None, max_length=100)
+    shared_knowledge_bases: list[Name] | None = Field(None, max_length=100)
+    retention_policy: RetentionPolicyIn | None = None
+    workspace: WorkspaceConfigIn | None = None
+
+
+class ProjectPatch(In):
+    name: Name | None = None
+    config: ProjectConfigPatch | None = None
+
+
+class TenantIn(In):
+    name: Name
+    id: id_of("tnt") | None = None  # type: ignore[valid-type]
+
+
 class ProjectIn(In):
     name: Name
     config: ProjectConfigIn = ProjectConfigIn()  # type: ignore[call-arg]
@@ -69,6 +98,71 @@ class SessionIn(In):
     label: Name | None = None
     id: id_of("ses") | None = None  # type: ignore[valid-type]
     tenant_id: str | None = None
+
+
+class SessionPut(In):
+    """The whole record of a session, as it was read, with what is to change."""
+
+    id: str
+    project_id: str
+    tenant_id: str
+    label: Name | None = None
+    status: SessionStatus
+    current_actor: dict[str, Any] | None
+    previous_actors: list[dict[str, Any]] = Field(max_length=10_000)
+    workspace_id: id_of("wsp") | None  # type: ignore[valid-type]
+    owner_version: int = Field(ge=0, le=2**63 - 1)
+    created_at: str
+    updated_at: str
+
+
+class ChildIn(In):
+    """A session that is made together with its edge."""
+
+    current_actor: dict[str, Any] | None
+    label: Name | None = None
+
+
+class SubSessionIn(In):
+    """Either `childSessionId` or `child`."""
+
+    parent_session_id: id_of("ses")  # type: ignore[valid-type]
+    child_session_id: id_of("ses") | None = None  # type: ignore[valid-type]
+    child: ChildIn | None = None
+    kind: EdgeKind
+    spawned_by: dict[str, Any]
+    failure_mode: FailureMode = "delegate"
+    completion_mode: CompletionMode = "summary_ref"
+    id: id_of("sub") | None = None  # type: ignore[valid-type]
+    tenant_id: str | None = None
+
+
+class SubSessionPut(In):
+    """The whole record of an edge, as it was read, with its new status."""
+
+    id: str
+    parent_session_id: str
+    child_session_id: str
+    tenant_id: str
+    kind: EdgeKind
+    status: SubSessionStatus
+    spawned_by: dict[str, Any]
+    spawned_at: str
+    failure_mode: FailureMode
+    completion_mode: CompletionMode
+    workspace_id: str | None
+    prev_artifact_ref: dict[str, Any] | None = None
+    broadcast_group_id: str | None = None
+    summary_ref: str | None = None
+    archive_ref: str | None = None
+    archived_at: str | None = None
+    updated_at: str
+
+
+class TenantOut(Out):
+    id: str
+    name: str
+    created_at: str
 
 
 class ProjectOut(Out):
@@ -99,12 +193,12 @@ class SubSessionOut(Out):
     parent_session_id: str
     child_session_id: str
     tenant_id: str
-    kind: Literal["agent_spawn", "user_handoff", "intervention"]
+    kind: EdgeKind
     status: SubSessionStatus
     spawned_by: dict[str, Any]
     spawned_at: str
-    failure_mode: Literal["delegate", "fail_fast"]
-    completion_mode: Literal["summary_ref", "merge_back"]
+    failure_mode: FailureMode
+    completion_mode: CompletionMode
     workspace_id: str | None
     prev_artifact_ref: dict[str, Any] | None = None
     broadcast_group_id: str | None = None
@@ -161,6 +255,11 @@ class SessionFilter(Paging):
 
 class TreeQuery(Paging):
     depth: int | None = Field(None, ge=0, le=MAX_TREE_DEPTH, description="How many levels below the session")
+
+
+def tenant_record(tenant: Tenant) -> dict[str, Any]:
+    """The tenant on the wire (domain.md §3)."""
+    return {"id": tenant.public_id, "name": tenant.name, "createdAt": to_wire(tenant.created_at)}
 
 
 def project_record(project: Project, tenant_id: str) -> dict[str, Any]:

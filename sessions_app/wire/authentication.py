@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from sessions_app.access.errors import NotAuthenticated
+from sessions_app.access.errors import InsufficientScope, NotAuthenticated
 from sessions_app.access.models import ApiKey
 from sessions_app.access.rules import Principal, Scope
 from sessions_app.hierarchy.models import Tenant
@@ -65,9 +65,10 @@ class ApiKeyBearer(HttpBearer):
     _credentials: _Cache[Credential] = _Cache()
     _tenants: _Cache[Tenant] = _Cache()
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, *, platform: bool = False) -> None:
         super().__init__()
         self.scope = scope
+        self.platform = platform
 
     def __call__(self, request: HttpRequest) -> Any:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -84,6 +85,8 @@ class ApiKeyBearer(HttpBearer):
         tenant_id = request.resolver_match.kwargs.get("tenant_id") if request.resolver_match else None
         if tenant_id is not None:
             request.tenant = self._tenant(credential, tenant_id)  # type: ignore[attr-defined]
+        if self.platform and credential.tenant is not None:
+            raise InsufficientScope(required="platform", actual=credential.principal.scope.word)
         credential.principal.check_scope(self.scope)
         request.principal = credential.principal  # type: ignore[attr-defined]
         load_body(request)
@@ -136,3 +139,4 @@ READ = ApiKeyBearer(Scope.READ)
 RUNNER = ApiKeyBearer(Scope.RUNNER)
 OPERATOR = ApiKeyBearer(Scope.OPERATOR)
 ADMIN = ApiKeyBearer(Scope.ADMIN)
+PLATFORM = ApiKeyBearer(Scope.ADMIN, platform=True)

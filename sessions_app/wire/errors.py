@@ -60,3 +60,30 @@ class BodyTooLarge(DomainError):
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"The body is larger than {limit_bytes} bytes.", limitBytes=limit_bytes)
+
+
+class IdempotencyMismatch(DomainError):
+    """The Idempotency-Key was used before, with another body."""
+
+    code = "idempotency_mismatch"
+
+
+class IdempotencyInProgress(DomainError):
+    """The first call with this Idempotency-Key has not ended yet; try again in a moment."""
+
+    code = "idempotency_in_progress"
+
+
+class PreconditionFailed(DomainError):
+    """The record has changed: it is not the one that If-Match names."""
+
+    code = "precondition_failed"
+
+    def __init__(self, *, actual: str) -> None:
+        super().__init__(actual=actual)
+
+
+class Busy(DomainError):
+    """Somebody else holds what this needs; try again in a moment."""
+
+    code = "busy"

@@ -41,7 +41,7 @@ class _View(Protocol):
 class PublicIdConverter:
     """`<public_id:…>` in a route: what cannot be an id (domain.md §2) is not found, whatever bytes it holds."""
 
-    regex = "[a-z]+_[0-9A-Za-z_-]{1,60}"
+    regex = "[a-z]+_[0-9A-Za-z._-]{1,60}"
 
     def to_python(self, value: str) -> str:
         return value

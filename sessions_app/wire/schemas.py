@@ -46,7 +46,8 @@ class Problem(Out):
 
 
 READ_ERRORS: dict[Any, Any] = {401: Problem, 403: Problem, 404: Problem, 413: Problem, 422: Problem}
-WRITE_ERRORS: dict[Any, Any] = READ_ERRORS | {400: Problem, 409: Problem, 415: Problem}
+WRITE_ERRORS: dict[Any, Any] = READ_ERRORS | {400: Problem, 409: Problem, 415: Problem, 503: Problem}
+CHANGE_ERRORS: dict[Any, Any] = WRITE_ERRORS | {412: Problem}
 
 
 class Paging(Schema):
@@ -75,7 +76,7 @@ def id_of(prefix: str) -> Any:
         except BadId as error:
             raise ValueError(str(error)) from None
 
-    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{prefix}_[0-9A-Za-z_-]+$"})]
+    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{prefix}_[0-9A-Za-z._-]+$"})]
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, LiteralString, cast
 
 import psycopg
 from django.db import connection, transaction
@@ -13,27 +13,45 @@ from sessions_app.hierarchy.errors import NotCurrentOwner, SessionArchived
 from sessions_app.hierarchy.models import Session
 from sessions_app.hierarchy.rules import actor_key
 from sessions_app.ids import new_id
-from sessions_app.wire.errors import NotFound
+from sessions_app.wire.errors import IdempotencyInProgress, NotFound
+from sessions_app.wire.idempotency import WAIT_MS, CallKey, CallRepeated
+from stores_app.session.models import Message, RenderedMessage
 from stores_app.session.rules import MessageFacts
 
 # Numbered under the session's row lock: a reader that follows the numbers never skips one that commits late.
-_TAKE_NUMBERS = """
+_UPDATE = """
     UPDATE sessions_app_session
     SET last_seq = last_seq + %(count)s, last_message_at = %(now)s,
         first_user_line = COALESCE(first_user_line, %(user_line)s::varchar)
+"""
+_OF_SESSION = """
     WHERE tenant_id = %(tenant_id)s AND public_id = %(session_id)s AND sealed_at IS NULL
       AND (owner_kind IS NULL OR (owner_kind = %(actor_kind)s::text AND owner_ref = %(actor_ref)s::text))
     RETURNING id, last_seq
 """
-_APPEND_ONE = f"""
-    WITH session AS ({_TAKE_NUMBERS})
+_TAKE_NUMBERS = _UPDATE + _OF_SESSION
+_INSERT = """
     INSERT INTO stores_app_message
         (session_id, seq, tenant_id, public_id, role, at, raw, tool_call_id, call_ids, written_by)
     SELECT id, last_seq, %(tenant_id)s, %(public_id)s, %(role)s, %(now)s, %(raw)s, %(tool_call_id)s::text,
            %(call_ids)s::text[], %(written_by)s
     FROM session
     RETURNING seq
-"""  # noqa: S608 - no value is put into the text
+"""
+_APPEND_ONE = f"WITH session AS ({_TAKE_NUMBERS}) {_INSERT}"
+# The same with the answer stored beside it: a repeated call fails on the key and with it the whole statement.
+_APPEND_ONE_KEYED = f"""
+    WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', '{WAIT_MS}', true)),
+    session AS ({_UPDATE} FROM patience {_OF_SESSION}),
+    message AS ({_INSERT}),
+    answer AS (
+        INSERT INTO sessions_app_storedanswer (digest, body_sha256, status, answer, created_at)
+        SELECT %(digest)s, %(body_sha256)s, 201,
+               convert_to('{{"ids":["' || %(public_id)s || '"],"lastSeq":' || last_seq || '}}', 'UTF8'), %(now)s
+        FROM session
+    )
+    SELECT seq FROM message
+"""  # noqa: S608 - the text is made of constants
 COPY_MESSAGES = """
     COPY stores_app_message
         (session_id, seq, tenant_id, public_id, role, at, raw, envelope, tool_call_id, call_ids, written_by)
@@ -74,11 +92,13 @@ def append_message(
     by: Principal,
     actor: dict[str, Any] | None,
     now: datetime,
+    call: CallKey | None = None,
 ) -> Appended:
     """The id and number of the message, which is there once this returns (domain.md §3).
 
     `session_id` is the public id. One statement, so one round trip and one commit. Raises NotFound, SessionArchived
-    or NotCurrentOwner. `actor` is who acts, None where nobody is named.
+    or NotCurrentOwner; with a `call` also CallRepeated or IdempotencyInProgress. `actor` is who acts, None where nobody
+    is named.
     """
     public_id = new_id("msg")
     values = _numbering(tenant_id, session_id, [message], actor, now) | {
@@ -89,11 +109,26 @@ def append_message(
         "call_ids": message.facts.call_ids,
         "written_by": str(by),
     }
-    with _raw_connection().cursor(binary=True) as cursor:
-        row = cursor.execute(_APPEND_ONE, values, prepare=True).fetchone()
+    row = _run_append(_APPEND_ONE, values) if call is None else _run_keyed_append(values, call)
     if row is None:
         raise _why_refused(tenant_id, session_id)
     return Appended(ids=[public_id], last_seq=row[0])
+
+
+def _run_append(statement: LiteralString, values: dict[str, Any]) -> tuple[int] | None:
+    with _raw_connection().cursor(binary=True) as cursor:
+        return cursor.execute(statement, values, prepare=True).fetchone()
+
+
+def _run_keyed_append(values: dict[str, Any], call: CallKey) -> tuple[int] | None:
+    try:
+        return _run_append(_APPEND_ONE_KEYED, values | {"digest": call.digest, "body_sha256": call.body_sha256})
+    except psycopg.errors.UniqueViolation as error:
+        if error.diag.constraint_name == "sessions_app_storedanswer_pkey":
+            raise CallRepeated from None
+        raise
+    except psycopg.errors.LockNotAvailable:
+        raise IdempotencyInProgress from None
 
 
 @transaction.atomic
@@ -142,6 +177,12 @@ def copy_messages(
                 )
             )  # fmt: skip
     return ids
+
+
+def delete_messages(session_pk: int) -> None:
+    """All messages of a session that is being deleted are gone; the caller holds the session's lock."""
+    RenderedMessage.objects.filter(session_id=session_pk).delete()
+    Message.objects.filter(session_id=session_pk).delete()
 
 
 def _numbering(

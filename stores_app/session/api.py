@@ -12,6 +12,7 @@ from sessions_app.wire.authentication import READ, RUNNER, ApiRequest
 from sessions_app.wire.bodies import JSON, NDJSON, media_type
 from sessions_app.wire.cursors import decode_cursor, encode_cursor
 from sessions_app.wire.errors import InvalidRequest, NotFound
+from sessions_app.wire.idempotency import call_key, once, once_in_statement
 from sessions_app.wire.json import read_json, slice_array, slice_object
 from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, answer, existing_id, page
 from sessions_app.wire.times import now_ms
@@ -43,13 +44,8 @@ def append_messages(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     409 `session_archived`; 403 `not_current_owner` where somebody else owns the session.
     """
     session_id = existing_id("ses", "session", at.session_id)
-    kind = media_type(request, JSON, NDJSON)
-    raws, actor, single = _read_lines(request.body) if kind == NDJSON else _read_object(request.body)
-    place = "message" if single else "messages"
-    messages = [
-        actions.NewMessage(raw=raw, facts=read_message(raw, place if single else f"{place}[{index}]"))
-        for index, raw in enumerate(raws)
-    ]
+    call = call_key(request)
+    messages, actor = _read_messages(request)
     values: dict[str, Any] = {
         "tenant_id": request.tenant.pk,
         "session_id": session_id,
@@ -57,11 +53,28 @@ def append_messages(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
         "actor": _acting(request, actor),
         "now": now_ms(),
     }
-    if len(messages) == 1:
-        made = actions.append_message(message=messages[0], **values)
-    else:
-        made = actions.append_messages(messages=messages, **values)
+
+    def append_one() -> HttpResponse:
+        return _appended(actions.append_message(message=messages[0], call=call, **values))
+
+    if len(messages) > 1:
+        return once(call, lambda: _appended(actions.append_messages(messages=messages, **values)))
+    return append_one() if call is None else once_in_statement(call, append_one)
+
+
+def _appended(made: actions.Appended) -> HttpResponse:
     return answer({"ids": made.ids, "lastSeq": made.last_seq}, status=201)
+
+
+def _read_messages(request: ApiRequest) -> tuple[list[actions.NewMessage], Any]:
+    """The messages of the body, and the actor it names."""
+    kind = media_type(request, JSON, NDJSON)
+    raws, actor, single = _read_lines(request.body) if kind == NDJSON else _read_object(request.body)
+    places = ["message"] if single else [f"messages[{index}]" for index in range(len(raws))]
+    messages = [
+        actions.NewMessage(raw=raw, facts=read_message(raw, place)) for raw, place in zip(raws, places, strict=True)
+    ]
+    return messages, actor
 
 
 @router.get(

@@ -132,7 +132,7 @@ def test_two_actors_are_the_same_when_kind_and_id_agree() -> None:
 
 
 MOMENTS = st.integers(0, 253402300799999).map(lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms))
-IDS = st.from_regex(r"sub_[0-9A-Za-z_-]{1,60}", fullmatch=True)
+IDS = st.from_regex(r"sub_[0-9A-Za-z._-]{1,60}", fullmatch=True)
 
 
 @given(st.lists(st.tuples(MOMENTS, IDS), min_size=2, max_size=20, unique=True))

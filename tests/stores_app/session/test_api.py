@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import zstandard
 from django.db import connection
 
 from sessions_app.hierarchy.models import Session
@@ -228,6 +229,43 @@ def test_times_are_of_the_append(runner: Caller, path: str) -> None:
     assert before <= Message.objects.get().at <= now_ms() + timedelta(milliseconds=1)
 
 
-def test_an_encoded_body_is_not_mistaken_for_json(runner: Caller, path: str) -> None:
-    body = gzip.compress(json.dumps({"message": user("x")}).encode())
-    assert_problem(runner.post(path, body, **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type")
+BODY = json.dumps({"message": user("packed")}).encode()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(BODY)),
+        ("GZIP", gzip.compress(BODY[:9]) + gzip.compress(BODY[9:])),
+        ("zstd", zstandard.compress(BODY)),
+        ("zstd", zstandard.compress(BODY[:9]) + zstandard.compress(BODY[9:])),
+        ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(BODY)),
+    ],
+)
+def test_a_packed_body_is_unpacked(runner: Caller, path: str, encoding: str, packed: bytes) -> None:
+    assert runner.post(path, packed, **{"Content-Encoding": encoding}).status_code == 201
+    assert stored(runner, path)[0]["message"] == user("packed")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed", "status", "code"),
+    [
+        ("gzip", b"not gzip", 400, "malformed_body"),
+        ("gzip", gzip.compress(BODY)[:-9], 400, "malformed_body"),
+        ("gzip", gzip.compress(BODY) + b"rest", 400, "malformed_body"),
+        ("zstd", b"not zstd", 400, "malformed_body"),
+        ("zstd", zstandard.compress(BODY)[:-3], 400, "malformed_body"),
+        ("zstd", zstandard.compress(BODY) + b"rest", 400, "malformed_body"),
+        ("br", BODY, 415, "unsupported_media_type"),
+        ("gzip, gzip", BODY, 415, "unsupported_media_type"),
+        ("gzip", gzip.compress(b" " * 200_000), 413, "body_too_large"),
+        ("zstd", zstandard.compress(b" " * 200_000), 413, "body_too_large"),
+        ("zstd", zstandard.compress(b" " * 50_000_000, 19), 413, "body_too_large"),
+    ],
+)
+def test_a_packed_body_that_cannot_be_read_is_refused(
+    runner: Caller, path: str, settings: Any, encoding: str, packed: bytes, status: int, code: str
+) -> None:
+    settings.MAX_BODY_BYTES = 100_000
+    assert_problem(runner.post(path, packed, **{"Content-Encoding": encoding}), status, code)
+    assert not Message.objects.exists()

@@ -1,23 +1,19 @@
-"""Reading the hierarchy, and the first writes: projects and root sessions (api.md, Hierarchy)."""
+"""Reading the hierarchy (api.md, Hierarchy)."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
-from ninja import Path, Query, Router
+from ninja import Path, Query
 
-from sessions_app.access.errors import TenantIsolation
-from sessions_app.hierarchy import actions
+from sessions_app.hierarchy.api.loading import newest_page, project_of, router, session_of, sub_session_of
 from sessions_app.hierarchy.models import Project, Session, SessionQuerySet, SubSession
-from sessions_app.hierarchy.rules import BadActor, actor_kind_of, check_actor
+from sessions_app.hierarchy.rules import actor_kind_of
 from sessions_app.hierarchy.schemas import (
     DrillOut,
-    ProjectIn,
     ProjectOut,
     ProjectPath,
     SessionFilter,
-    SessionIn,
     SessionOut,
     SessionPath,
     SubSessionOut,
@@ -30,72 +26,36 @@ from sessions_app.hierarchy.schemas import (
     tree_record,
 )
 from sessions_app.ids import BadId, check_id
-from sessions_app.wire.authentication import ADMIN, READ, RUNNER, ApiRequest
+from sessions_app.wire.authentication import READ, ApiRequest
 from sessions_app.wire.cursors import MAX_LIMIT, decode_cursor, encode_cursor
-from sessions_app.wire.errors import InvalidRequest, NotFound
-from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, Paging, TenantPath, answer, existing_id, page
-from sessions_app.wire.times import now_ms
-
-router = Router(tags=["Hierarchy"])
-
-
-@router.post("/projects", auth=ADMIN, response={201: ProjectOut, **WRITE_ERRORS}, summary="Create a project")
-def create_project(request: ApiRequest, at: Path[TenantPath], body: ProjectIn) -> HttpResponse:
-    """201 with the project; 409 `id_taken`."""
-    _check_tenant(request, body.tenant_id)
-    project = actions.create_project(
-        tenant=request.tenant,
-        name=body.name,
-        config=body.config.model_dump(by_alias=True, exclude_none=True),
-        public_id=body.id,
-        by=request.principal,
-        now=now_ms(),
-    )
-    return answer(project_record(project, request.tenant.public_id), status=201)
+from sessions_app.wire.errors import InvalidRequest
+from sessions_app.wire.schemas import READ_ERRORS, Page, Paging, TenantPath, answer, page
 
 
 @router.get("/projects", auth=READ, response={200: Page[ProjectOut], **READ_ERRORS}, summary="List projects")
 def list_projects(request: ApiRequest, at: Path[TenantPath], paging: Query[Paging]) -> HttpResponse:
     """The tenant's projects, newest first."""
     found = Project.objects.for_tenant(request.tenant.pk).newest_first()
-    return _newest_page(request, found, paging, project_record)
+    return newest_page(request, found, paging, project_record)
 
 
 @router.get("/projects/{project_id}", auth=READ, response={200: ProjectOut, **READ_ERRORS}, summary="Read a project")
-def get_project(request: ApiRequest, at: Path[ProjectPath]) -> HttpResponse:
+def getproject_of(request: ApiRequest, at: Path[ProjectPath]) -> HttpResponse:
     """The project."""
-    return answer(project_record(_project(request, at.project_id), request.tenant.public_id))
-
-
-@router.post("/sessions", auth=RUNNER, response={201: SessionOut, **WRITE_ERRORS}, summary="Create a root session")
-def create_session(request: ApiRequest, at: Path[TenantPath], body: SessionIn) -> HttpResponse:
-    """201 with the session at `idle`; 409 `id_taken`."""
-    _check_tenant(request, body.tenant_id)
-    project = Project.objects.for_tenant(request.tenant.pk).filter(public_id=body.project_id).first()
-    if project is None:
-        raise NotFound("project", body.project_id)
-    session = actions.create_session(
-        project=project,
-        current_actor=_actor(request, body.current_actor, "body.currentActor"),
-        label=body.label,
-        public_id=body.id,
-        by=request.principal,
-        now=now_ms(),
-    )
-    return answer(session_record(session, request.tenant.public_id), status=201)
+    return answer(project_record(project_of(request, at.project_id), request.tenant.public_id))
 
 
 @router.get("/sessions", auth=READ, response={200: Page[SessionOut], **READ_ERRORS}, summary="List sessions")
 def list_sessions(request: ApiRequest, at: Path[TenantPath], filters: Query[SessionFilter]) -> HttpResponse:
     """Sessions, newest first. An unknown project or root is an empty list."""
     found = Session.objects.for_tenant(request.tenant.pk).select_related("project").newest_first()
-    return _newest_page(request, _filtered(found, request, filters), filters, session_record)
+    return newest_page(request, _filtered(found, request, filters), filters, session_record)
 
 
 @router.get("/sessions/{session_id}", auth=READ, response={200: SessionOut, **READ_ERRORS}, summary="Read a session")
-def get_session(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
+def getsession_of(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """The session."""
-    return answer(session_record(_session(request, at.session_id), request.tenant.public_id))
+    return answer(session_record(session_of(request, at.session_id), request.tenant.public_id))
 
 
 @router.get(
@@ -104,12 +64,9 @@ def get_session(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     response={200: SubSessionOut, **READ_ERRORS},
     summary="Read a sub-session",
 )
-def get_sub_session(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResponse:
+def get_subsession_of(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResponse:
     """The edge."""
-    public_id = existing_id("sub", "sub-session", at.sub_session_id)
-    edge = SubSession.objects.for_tenant(request.tenant.pk).with_ends().filter(public_id=public_id).first()
-    if edge is None:
-        raise NotFound("sub-session", public_id)
+    edge = sub_session_of(request, at.sub_session_id)
     return answer(sub_session_record(edge, request.tenant.public_id))
 
 
@@ -121,7 +78,7 @@ def get_sub_session(request: ApiRequest, at: Path[SubSessionPath]) -> HttpRespon
 )
 def list_children(request: ApiRequest, at: Path[SessionPath], paging: Query[Paging]) -> HttpResponse:
     """The edges below the session, by spawnedAt, then id."""
-    return answer(_children(request, _session(request, at.session_id), paging.limit, paging.cursor))
+    return answer(_children(request, session_of(request, at.session_id), paging.limit, paging.cursor))
 
 
 @router.get(
@@ -132,14 +89,14 @@ def list_children(request: ApiRequest, at: Path[SessionPath], paging: Query[Pagi
 )
 def list_ancestry(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """The chain from the root to the session itself; always one page."""
-    chain = Session.objects.with_lineage_of(_session(request, at.session_id)).select_related("project")
+    chain = Session.objects.with_lineage_of(session_of(request, at.session_id)).select_related("project")
     return answer({"items": [session_record(s, request.tenant.public_id) for s in chain], "nextCursor": None})
 
 
 @router.get("/sessions/{session_id}/drill", auth=READ, response={200: DrillOut, **READ_ERRORS}, summary="Drill")
 def drill(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """The session, the edges below it (at most 500, then `childrenCursor` for …/children) and its ancestry."""
-    session = _session(request, at.session_id)
+    session = session_of(request, at.session_id)
     children = _children(request, session, MAX_LIMIT, None)
     ancestry = Session.objects.with_lineage_of(session).values_list("public_id", flat=True)
     record = {
@@ -160,7 +117,7 @@ def drill(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
 )
 def list_tree(request: ApiRequest, at: Path[SessionPath], query: Query[TreeQuery]) -> HttpResponse:
     """The session and everything below it, flat, each before its children, these by spawnedAt, then id."""
-    session = _session(request, at.session_id)
+    session = session_of(request, at.session_id)
     found = Session.objects.below(session, levels=query.depth).in_walk_order()
     if query.cursor:
         (path,) = decode_cursor(query.cursor, str)
@@ -180,20 +137,6 @@ def _children(request: ApiRequest, session: Session, limit: int, cursor: str | N
         limit,
         lambda edge: sub_session_record(edge, tenant_id),
         lambda edge: encode_cursor(edge.spawned_at, edge.public_id),
-    )
-
-
-def _newest_page(request: ApiRequest, found: Any, paging: Paging, record: Callable[[Any, str], Any]) -> HttpResponse:
-    if paging.cursor:
-        found = found.behind(*decode_cursor(paging.cursor, datetime, int))
-    tenant_id = request.tenant.public_id
-    return answer(
-        page(
-            list(found[: paging.limit + 1]),
-            paging.limit,
-            lambda row: record(row, tenant_id),
-            lambda row: encode_cursor(row.created_at, row.pk),
-        )
     )
 
 
@@ -220,34 +163,3 @@ def _filter_id(prefix: str, value: str, place: str) -> str:
         return check_id(prefix, value)
     except BadId as error:
         raise InvalidRequest.at(place, str(error)) from None
-
-
-def _check_tenant(request: ApiRequest, named: str | None) -> None:
-    if named is not None and named != request.tenant.public_id:
-        raise TenantIsolation(tenantId=named)
-
-
-def _actor(request: ApiRequest, actor: dict[str, Any] | None, place: str) -> dict[str, Any] | None:
-    if actor is None:
-        return None
-    try:
-        return check_actor(actor, request.tenant.public_id)
-    except BadActor as error:
-        raise InvalidRequest.at(place, str(error)) from None
-
-
-def _project(request: ApiRequest, project_id: str) -> Project:
-    public_id = existing_id("prj", "project", project_id)
-    project = Project.objects.for_tenant(request.tenant.pk).filter(public_id=public_id).first()
-    if project is None:
-        raise NotFound("project", public_id)
-    return project
-
-
-def _session(request: ApiRequest, session_id: str) -> Session:
-    public_id = existing_id("ses", "session", session_id)
-    found = Session.objects.for_tenant(request.tenant.pk).select_related("project")
-    session = found.filter(public_id=public_id).first()
-    if session is None:
-        raise NotFound("session", public_id)
-    return session

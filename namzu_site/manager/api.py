@@ -1,0 +1,33 @@
+"""Routes of the hierarchy that need more than one layer; they stand on its router, for the sake of their paths."""
+
+import msgspec
+from django.http import HttpResponse
+from ninja import Path
+
+from namzu_site.manager import actions
+from sessions_app.hierarchy.api import router as router
+from sessions_app.hierarchy.models import Session
+from sessions_app.hierarchy.schemas import SessionPath, session_record
+from sessions_app.wire.answers import check_if_match
+from sessions_app.wire.authentication import OPERATOR, ApiRequest
+from sessions_app.wire.schemas import CHANGE_ERRORS
+from sessions_app.wire.times import now_ms
+
+
+@router.delete(
+    "/sessions/{session_id}", auth=OPERATOR, response={204: None, **CHANGE_ERRORS}, summary="Delete a session"
+)
+def delete_session(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
+    """204, also when it is not there; 409 `session_has_sub_sessions` while it has sub-sessions or is one."""
+    found = Session.objects.for_tenant(request.tenant.pk).filter(public_id=at.session_id.replace("\0", ""))
+    session = found.first()
+    if session is not None:
+        actions.delete_session(
+            session=session,
+            check=lambda row: check_if_match(
+                request, msgspec.json.encode(session_record(row, request.tenant.public_id))
+            ),
+            by=request.principal,
+            now=now_ms(),
+        )
+    return HttpResponse(status=204)
