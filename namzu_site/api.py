@@ -17,6 +17,7 @@ api = NinjaAPI(
     docs_url="/docs",
 )
 register_handlers(api)
-api.add_router("/tenants", tenants)
-api.add_router("/tenants/{tenant_id}", hierarchy)
+# Addresses are tried in this order: the most frequent call first.
 api.add_router("/tenants/{tenant_id}", messages)
+api.add_router("/tenants/{tenant_id}", hierarchy)
+api.add_router("/tenants", tenants)

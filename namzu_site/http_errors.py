@@ -25,6 +25,7 @@ STATUS: dict[type[wire.DomainError], HTTPStatus] = {
     wire.IdempotencyMismatch: HTTPStatus.CONFLICT,
     wire.IdempotencyInProgress: HTTPStatus.CONFLICT,
     wire.PreconditionFailed: HTTPStatus.PRECONDITION_FAILED,
+    wire.DatabaseUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     wire.Busy: HTTPStatus.SERVICE_UNAVAILABLE,
     access.NotAuthenticated: HTTPStatus.UNAUTHORIZED,
     access.InsufficientScope: HTTPStatus.FORBIDDEN,
@@ -99,9 +100,11 @@ def register_handlers(api: NinjaAPI) -> None:
 
     @api.exception_handler(OperationalError)
     def database_trouble(request: HttpRequest, error: OperationalError) -> HttpResponse:
-        if not isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
-            return unexpected(request, error)
-        response = problem_of(wire.Busy())
+        if isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
+            response = problem_of(wire.Busy())
+        else:
+            log.error("%s %s: %s", request.method, request.path, error)
+            response = problem_of(wire.DatabaseUnavailable())
         response["Retry-After"] = "1"
         return response
 

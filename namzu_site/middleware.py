@@ -35,7 +35,7 @@ class ApiFirst:
 
 def _answer(request: HttpRequest) -> HttpResponseBase:
     try:
-        match = resolve(request.path_info)
+        match = resolve(request.path_info, "namzu_site.api_urls")  # its own few patterns, not those of the pages
     except Resolver404:
         return problem(HTTPStatus.NOT_FOUND, "not_found", "There is nothing at this address.")
     request.resolver_match = match

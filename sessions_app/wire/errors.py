@@ -83,6 +83,12 @@ class PreconditionFailed(DomainError):
         super().__init__(actual=actual)
 
 
+class DatabaseUnavailable(DomainError):
+    """The database cannot be reached; try again in a moment."""
+
+    code = "database_unavailable"
+
+
 class Busy(DomainError):
     """Somebody else holds what this needs; try again in a moment."""
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -11,58 +11,91 @@ from sessions_app.wire.errors import MalformedBody
 
 MAX_DEPTH = 64
 MAX_DIGITS = 4300
-# What msgspec refuses, loses or accepts differently from us; rare enough to be read by the standard library instead.
-_UNUSUAL = re.compile(rb"\\u[dD][89a-fA-F]|[eE]\+?\d{3}|\d{200}")
+_LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F])")
+_PAIR = re.compile(rb"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+# Digits become 0, E becomes e, what may stand in a number stays: what is looked for is then a fixed text.
+_NUMBERS = bytes(
+    0x30 if 0x30 <= byte <= 0x39 else 0x65 if byte in b"eE" else byte if byte in b"+" else 0x20 for byte in range(256)
+)
 _LONG_NUMBER = re.compile(rb"\d{%d}" % (MAX_DIGITS + 1))
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SCANNER = json.JSONDecoder()
 _BRACKETS = re.compile(rb"[\[\]{}]")
 
-Shape = TypeVar("Shape")
+
+def is_plain(data: bytes) -> bool:
+    """Whether msgspec reads the text as we want it read; the rest, which is rare, is left to the standard library.
+
+    It refuses lone surrogates, and does not look at numbers that it need not keep. Raises MalformedBody for what is
+    not UTF-8: it looks only into strings that it keeps.
+    """
+    if not data.isascii():
+        _check_utf8(data)
+    if (b"\\ud" in data or b"\\uD" in data) and _LONE_SURROGATE.search(_PAIR.sub(b"", data)):
+        return False
+    numbers = data.translate(_NUMBERS)
+    return b"e000" not in numbers and b"e+000" not in numbers and b"0" * 200 not in numbers
 
 
 def read_json(data: bytes) -> Any:
     """The value; raises MalformedBody for what is not JSON, too deep, or beyond what numbers can hold."""
-    return _decode(data, Any)
+    return read_as(data, Any)
 
 
-def read_as(data: bytes, shape: type[Shape]) -> Shape:
-    """The value as a msgspec type; raises MalformedBody, or msgspec.ValidationError where only the shape is wrong."""
-    value: Shape = _decode(data, shape)
-    return value
+def read_as(data: bytes, shape: Any, *, plain: bool | None = None) -> Any:
+    """The value as a msgspec type; raises MalformedBody, or msgspec.ValidationError where only the shape is wrong.
+
+    `plain` is what `is_plain` said of the text, or of one that this is a part of.
+    """
+    check_depth(data)
+    if not (is_plain(data) if plain is None else plain):
+        return msgspec.convert(_read_strictly(data), shape)
+    return _decode(data, shape)
 
 
-def slice_object(data: bytes) -> dict[str, bytes]:
+def slice_object(data: bytes, *, plain: bool | None = None) -> dict[str, bytes]:
     """The members of a JSON object as the bytes they came in; of a name that occurs twice the last one.
 
-    Raises MalformedBody, also where the value is not an object.
+    Raises MalformedBody, also where the value is not an object. How deep the members nest is checked when they are
+    read.
     """
-    if _UNUSUAL.search(data):
+    if not (is_plain(data) if plain is None else plain):
         return {name: text.encode() for name, text in _members(_text(data))}
-    return {name: bytes(raw) for name, raw in _decode_object(data).items()}
-
-
-def slice_array(data: bytes) -> list[bytes]:
-    """The items of a JSON array as the bytes they came in; raises MalformedBody, also where it is not an array."""
     try:
-        if _UNUSUAL.search(data):
-            return [text.encode() for text in _items(_text(data))]
-        return [bytes(raw) for raw in _decode(data, list[msgspec.Raw])]
-    except msgspec.ValidationError:
-        raise MalformedBody("Expected a JSON array.") from None
-
-
-def _decode_object(data: bytes) -> dict[str, msgspec.Raw]:
-    try:
-        value: dict[str, msgspec.Raw] = _decode(data, dict[str, msgspec.Raw])
+        members: dict[str, msgspec.Raw] = _decode(data, dict[str, msgspec.Raw])
     except msgspec.ValidationError:
         raise MalformedBody("Expected a JSON object.") from None
-    return value
+    return {name: bytes(raw) for name, raw in members.items()}
+
+
+def slice_array(data: bytes, *, plain: bool | None = None) -> list[bytes]:
+    """The items of a JSON array as the bytes they came in; raises MalformedBody, also where it is not an array.
+
+    How deep the items nest is checked when they are read.
+    """
+    if not (is_plain(data) if plain is None else plain):
+        return [text.encode() for text in _items(_text(data))]
+    try:
+        items: list[msgspec.Raw] = _decode(data, list[msgspec.Raw])
+    except msgspec.ValidationError:
+        raise MalformedBody("Expected a JSON array.") from None
+    return [bytes(raw) for raw in items]
+
+
+def _decode(data: bytes, shape: Any) -> Any:
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        raise MalformedBody(f"Not JSON: {error}") from None
+    except RecursionError:
+        raise MalformedBody(f"The JSON nests deeper than {MAX_DEPTH} levels.") from None
 
 
 def _text(data: bytes) -> str:
     """The text of JSON that is known to be well-formed from here on, so that slicing needs no checks of its own."""
-    check_depth(data)
+    check_depth(data, MAX_DEPTH + 2)  # the items of an array in an object may nest as deep as they may alone
     _read_strictly(data)
     return data.decode("utf-8")
 
@@ -101,32 +134,18 @@ def _skip_space(text: str, position: int) -> int:
     return position
 
 
-def check_depth(data: bytes) -> None:
-    """Raises MalformedBody where arrays and objects nest deeper than 64; reads no further than that."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+def check_depth(data: bytes, most: int = MAX_DEPTH) -> None:
+    """Raises MalformedBody where arrays and objects nest deeper than `most`; reads no further than that."""
+    if data.count(b"[") + data.count(b"{") <= most:
         return
     depth = 0
     for bracket in _BRACKETS.finditer(_STRING.sub(b"", data)):
         if bracket[0] in b"[{":
             depth += 1
-            if depth > MAX_DEPTH:
+            if depth > most:
                 raise MalformedBody(f"The JSON nests deeper than {MAX_DEPTH} levels.")
         else:
             depth -= 1
-
-
-def _decode(data: bytes, shape: Any) -> Any:
-    check_depth(data)
-    if _UNUSUAL.search(data):
-        return msgspec.convert(_read_strictly(data), shape)
-    if not data.isascii():
-        _check_utf8(data)  # msgspec looks only into strings that it keeps
-    try:
-        return msgspec.json.decode(data, type=shape)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError as error:
-        raise MalformedBody(f"Not JSON: {error}") from None
 
 
 def _check_utf8(data: bytes) -> str:

@@ -192,7 +192,7 @@ def _numbering(
     return {
         "count": len(messages),
         "now": now,
-        "user_line": next((m.facts.user_line for m in messages if m.facts.user_line), None),
+        "user_line": next((line for message in messages if (line := message.facts.user_line)), None),
         "tenant_id": tenant_id,
         "session_id": session_id,
         "actor_kind": kind,

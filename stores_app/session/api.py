@@ -13,7 +13,7 @@ from sessions_app.wire.bodies import JSON, NDJSON, media_type
 from sessions_app.wire.cursors import decode_cursor, encode_cursor
 from sessions_app.wire.errors import InvalidRequest, NotFound
 from sessions_app.wire.idempotency import call_key, once, once_in_statement
-from sessions_app.wire.json import read_json, slice_array, slice_object
+from sessions_app.wire.json import is_plain, read_json, slice_array, slice_object
 from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, answer, existing_id, page
 from sessions_app.wire.times import now_ms
 from stores_app.session import actions
@@ -68,12 +68,13 @@ def _appended(made: actions.Appended) -> HttpResponse:
 
 def _read_messages(request: ApiRequest) -> tuple[list[actions.NewMessage], Any]:
     """The messages of the body, and the actor it names."""
-    kind = media_type(request, JSON, NDJSON)
-    raws, actor, single = _read_lines(request.body) if kind == NDJSON else _read_object(request.body)
-    places = ["message"] if single else [f"messages[{index}]" for index in range(len(raws))]
-    messages = [
-        actions.NewMessage(raw=raw, facts=read_message(raw, place)) for raw, place in zip(raws, places, strict=True)
-    ]
+    kind, body = media_type(request, JSON, NDJSON), request.body
+    plain = is_plain(body)
+    raws, actor, single = _read_lines(body) if kind == NDJSON else _read_object(body, plain)
+    messages = []
+    for index, raw in enumerate(raws):
+        facts = read_message(raw, "message" if single else f"messages[{index}]", plain=plain)
+        messages.append(actions.NewMessage(raw=raw, facts=facts))
     return messages, actor
 
 
@@ -101,9 +102,9 @@ def list_messages(request: ApiRequest, at: Path[SessionPath], query: Query[Messa
     )
 
 
-def _read_object(body: bytes) -> tuple[list[bytes], Any, bool]:
+def _read_object(body: bytes, plain: bool) -> tuple[list[bytes], Any, bool]:
     """The texts of the messages, the actor, and whether it was the form for one."""
-    members = slice_object(body)
+    members = slice_object(body, plain=plain)
     unknown = members.keys() - {"message", "messages", "actor"}
     if unknown:
         raise InvalidRequest.at(f"body.{min(unknown)[:100]}", "unknown field")
@@ -114,7 +115,7 @@ def _read_object(body: bytes) -> tuple[list[bytes], Any, bool]:
         return [members["message"]], actor, True
     if members["messages"][:1] != b"[":
         raise InvalidRequest.at("body.messages", "expected an array")
-    raws = slice_array(members["messages"])
+    raws = slice_array(members["messages"], plain=plain)
     _check_count(len(raws))
     return raws, actor, False
 

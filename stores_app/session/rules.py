@@ -43,13 +43,21 @@ class MessageFacts:
     role: str
     tool_call_id: str | None
     call_ids: list[str] | None
-    user_line: str | None
+    user_text: str | None
+
+    @property
+    def user_line(self) -> str | None:
+        """The first line of what a person said; worked out when asked for, since a session keeps only one."""
+        return first_line(self.user_text) if self.user_text else None
 
 
-def read_message(raw: bytes, place: str = "message") -> MessageFacts:
-    """What queries need of the message; raises InvalidMessage naming the place, MalformedBody for what is not JSON."""
+def read_message(raw: bytes, place: str = "message", *, plain: bool | None = None) -> MessageFacts:
+    """What queries need of the message; raises InvalidMessage naming the place, MalformedBody for what is not JSON.
+
+    `plain` is what `sessions_app.wire.json.is_plain` said of a text that this is a part of.
+    """
     try:
-        body = read_as(raw, MessageBody)
+        body: MessageBody = read_as(raw, MessageBody, plain=plain)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         raise InvalidMessage(place + path.rstrip("`"), reason) from None
@@ -64,7 +72,7 @@ def facts_of(body: MessageBody) -> MessageFacts:
         role=body.role,
         tool_call_id=storable(answered)[:MAX_CALL_ID_LENGTH] if answered is not None else None,
         call_ids=calls or None,
-        user_line=first_line(body.content) if body.role == "user" and body.content else None,
+        user_text=body.content if body.role == "user" else None,
     )
 
 

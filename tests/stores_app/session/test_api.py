@@ -241,6 +241,7 @@ BODY = json.dumps({"message": user("packed")}).encode()
         ("zstd", zstandard.compress(BODY[:9]) + zstandard.compress(BODY[9:])),
         ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(BODY)),
     ],
+    ids=["gzip", "gzip-members", "zstd", "zstd-frames", "zstd-no-size"],
 )
 def test_a_packed_body_is_unpacked(runner: Caller, path: str, encoding: str, packed: bytes) -> None:
     assert runner.post(path, packed, **{"Content-Encoding": encoding}).status_code == 201
@@ -262,7 +263,9 @@ def test_a_packed_body_is_unpacked(runner: Caller, path: str, encoding: str, pac
         ("zstd", zstandard.compress(b" " * 200_000), 413, "body_too_large"),
         ("zstd", zstandard.compress(b" " * 50_000_000, 19), 413, "body_too_large"),
     ],
-)
+    ids=["gzip-none", "gzip-cut", "gzip-rest", "zstd-none", "zstd-cut", "zstd-rest", "br", "twice", "gzip-large",
+         "zstd-large", "zstd-bomb"],
+)  # fmt: skip
 def test_a_packed_body_that_cannot_be_read_is_refused(
     runner: Caller, path: str, settings: Any, encoding: str, packed: bytes, status: int, code: str
 ) -> None:
