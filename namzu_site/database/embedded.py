@@ -1,7 +1,6 @@
 """The embedded PostgreSQL: a real server in a folder of the user's, there while somebody uses it."""
 
 import asyncio
-import hashlib
 import os
 import shutil
 import tempfile
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 
-from namzu_site.database import errors, programs
+from namzu_site.database import errors, identity, programs
 from namzu_site.database.cluster import Cluster, is_alive_behind, make_private
 from namzu_site.database.locks import FileLock, alone
 
@@ -27,11 +26,13 @@ def serve(data_dir: Path) -> Iterator[str]:
     the server running, or its files as they were, and goes on from there. Raises DatabaseUnavailable.
     """
     account = programs.account()
-    home = home_of(data_dir, account)
+    try:
+        home = home_of(data_dir, account)
+    except OSError as error:
+        raise errors.from_os_error(data_dir, error) from error
     cluster = Cluster(home, account, programs.folder(account))
     try:
         make_private(home, account)
-        (home / "belongs-to").write_text(f"{data_dir.resolve()}\n")  # below /var/lib the folder's name is a mere hash
         turn, users = home / "turn.lock", FileLock(home / "users.lock")
     except OSError as error:
         raise errors.from_os_error(home, error) from error
@@ -70,22 +71,17 @@ def _stop_if_last(cluster: Cluster, users: FileLock) -> None:
 
 
 def home_of(data_dir: Path, account: programs.Account) -> Path:
-    """Folder of the server's files: in the data folder, or below /var/lib for root; raises FolderUnusable."""
-    data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 - symlinks are followed below, `..` first
-    of_user = data_dir.resolve() / "postgres"
-    of_root = programs.ROOT_HOME / hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:16]
+    """Folder of the server's files: in the data folder, or for root below /var/lib; raises DatabaseUnavailable."""
+    data_dir = Path(os.path.abspath(data_dir)).resolve()  # noqa: PTH100 - first `..`, then symbolic links
+    of_user = data_dir / "postgres"
     if account.is_own:
-        if of_root.exists() and not of_user.exists():
+        if not of_user.exists() and (of_root := identity.known_home(data_dir)):
             raise errors.FolderUnusable(data_dir, f"root made its database, in {of_root}; start as root")
         return of_user
     if of_user.exists():
         owner = of_user.stat().st_uid
         raise errors.FolderUnusable(of_user, f"its database is run by the user with uid {owner}; start as that user")
-    try:
-        programs.open_to_all(programs.ROOT_HOME)
-    except OSError as error:
-        raise errors.from_os_error(programs.ROOT_HOME, error) from error
-    return of_root
+    return identity.claim_home(data_dir, account)
 
 
 @contextmanager

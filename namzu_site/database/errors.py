@@ -17,6 +17,40 @@ class FolderUnusable(DatabaseUnavailable):
         super().__init__(f"The database folder {folder} cannot be used: {reason}.")
 
 
+class FolderCopied(DatabaseUnavailable):
+    """The data folder is a copy of one that is still there: both would have the same database."""
+
+    def __init__(self, copy: Path, owner: Path, home: Path, id_file: Path) -> None:
+        super().__init__(
+            f"The data folder {copy} is a copy of {owner}, which owns the database in {home}. A database is not copied "
+            f"with its data folder.\n"
+            f"To have a second installation with the same data: `manage.py backup FILE` with {owner}, "
+            f"then remove {id_file} and `manage.py restore FILE` here.\n"
+            f"To go on here instead of there: remove {owner}."
+        )
+
+
+class DatabaseMissing(DatabaseUnavailable):
+    """The data folder names a database that is not there."""
+
+    def __init__(self, data_dir: Path, home: Path, id_file: Path) -> None:
+        super().__init__(
+            f"The database of the data folder {data_dir} is missing: it should lie in {home}. Bring that folder back.\n"
+            f"To start anew without its data: remove {id_file}; then `manage.py restore FILE` brings a backup in."
+        )
+
+
+class IdMissing(DatabaseUnavailable):
+    """There is a database of the data folder, but the data folder does not name it (any more)."""
+
+    def __init__(self, data_dir: Path, home: Path, id_file: Path) -> None:
+        super().__init__(
+            f"The data folder {data_dir} is new, but there is a database of an earlier one of that name in {home}.\n"
+            f"To go on with it: echo {home.name} > {id_file}\n"
+            f"To start anew without its data: rm -r {home}"
+        )
+
+
 class DiskFull(DatabaseUnavailable):
     """The disk of the embedded database has no room left."""
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from namzu_site.database import programs
-from namzu_site.database.embedded import home_of
+from tests.servers import home_of
 
 
 @pytest.fixture
@@ -13,4 +12,6 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     """A data folder whose server's files, elsewhere when root runs it, go with the test."""
     folder = tmp_path / "data"
     yield folder
-    shutil.rmtree(home_of(folder, programs.account()), ignore_errors=True)
+    home = home_of(folder)
+    if home is not None:
+        shutil.rmtree(home, ignore_errors=True)

@@ -3,8 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from namzu_site.database import programs
-from namzu_site.database.embedded import home_of
+from tests.servers import home_of
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -25,7 +24,7 @@ def test_a_command_without_database_starts_none(data_dir: Path) -> None:
     done = manage("version", NAMZU_DATA_DIR=str(data_dir))
 
     assert done.returncode == 0
-    assert not home_of(data_dir, programs.account()).exists()
+    assert home_of(data_dir) is None
 
 
 def test_a_command_with_database_finds_one(data_dir: Path) -> None:

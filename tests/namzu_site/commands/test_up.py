@@ -16,8 +16,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from namzu_site.database import programs
-from namzu_site.database.embedded import home_of
+from tests.servers import home_of
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -164,7 +163,9 @@ def test_a_child_that_dies_brings_the_rest_down_with_its_reason(up: Callable[...
 def test_a_database_that_dies_brings_the_rest_down_with_its_reason(up: Callable[..., Up], data_dir: Path) -> None:
     service = up()
     service.until_it_says("password")
-    note = home_of(data_dir, programs.account()) / "data" / "postmaster.pid"
+    home = home_of(data_dir)
+    assert home is not None
+    note = home / "data" / "postmaster.pid"
 
     os.kill(int(note.read_text().split("\n")[0]), signal.SIGKILL)
 
@@ -209,7 +210,7 @@ def test_a_taken_port_is_said_before_anything_starts(up: Callable[..., Up], data
         service = up("--port", str(port))
         assert service.until_it_ends() == 1
     assert service.said.startswith(f"Port {port} on 127.0.0.1 is taken")
-    assert not home_of(data_dir, programs.account()).exists()
+    assert home_of(data_dir) is None
 
 
 def test_a_database_that_does_not_answer_is_named(up: Callable[..., Up]) -> None:
