@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from namzu_site.explorer.detail import edge_of, owners_of, status_of
 from namzu_site.explorer.tree import ROOTS, Branch, children_branch, open_path, roots_branch
 from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
+from sessions_app.hierarchy.rules import SESSION_STATUSES
 from sessions_app.wire.cursors import decode_cursor, encode_cursor
 from sessions_app.wire.errors import InvalidRequest
 from sessions_app.wire.pages import TenantRequest, tenant_page, wants_fragment
@@ -24,7 +25,8 @@ CHILDREN_PAGE = 50
 def explorer(request: TenantRequest, tenant: Tenant) -> HttpResponse:
     """The roots of the tenant or of one project, newest first, and no session chosen yet."""
     project = _project(tenant, request.GET.get("project"))
-    context = {"project": project, "tree": _roots(tenant, project, _cursor(request, datetime, int))}
+    tree = _roots(tenant, project, _cursor(request, datetime, int))
+    context = {"project": project, "tree": tree, "statuses": SESSION_STATUSES}
     if wants_fragment(request):
         return render(request, "namzu_site/explorer/_nodes.html", {**context, "branch": context["tree"]})
     return render(request, "namzu_site/explorer/explorer.html", context)

@@ -14,6 +14,7 @@ from sessions_app.wire.cursors import decode_cursor
 from sessions_app.wire.errors import InvalidRequest
 
 PROJECT_CHOICES = 200
+_NOT_OFFERED = {"invalid_choice": "“%(value)s” is none of the choices."}
 AGES = {
     "1h": (timedelta(hours=1), "Last hour"),
     "24h": (timedelta(hours=24), "Last 24 hours"),
@@ -44,14 +45,21 @@ class SessionFilterForm(PlaceForm):
     """The filters of the list of sessions; each may be left out."""
 
     q = forms.CharField(required=False, max_length=200)
-    status = forms.MultipleChoiceField(required=False, choices=[(status, status) for status in SESSION_STATUSES])
+    status = forms.MultipleChoiceField(
+        required=False, choices=[(status, status) for status in SESSION_STATUSES], error_messages=_NOT_OFFERED
+    )
     project = forms.CharField(required=False, max_length=64)
     owner_kind = forms.ChoiceField(
-        required=False, choices=_choices("Anyone", {"user": "A person", "agent": "An agent", "system": "The system"})
+        required=False,
+        label="Owned by",
+        error_messages=_NOT_OFFERED,
+        choices=_choices("Anyone", {"user": "A person", "agent": "An agent", "system": "The system"}),
     )
-    owner = forms.CharField(required=False, max_length=200)
+    owner = forms.CharField(required=False, max_length=200, label="Owner's id")
     edge = forms.ChoiceField(
         required=False,
+        label="Origin",
+        error_messages=_NOT_OFFERED,
         choices=_choices(
             "Any kind",
             {
@@ -63,7 +71,10 @@ class SessionFilterForm(PlaceForm):
         ),
     )
     age = forms.ChoiceField(
-        required=False, choices=_choices("Any time", {name: words for name, (_, words) in AGES.items()})
+        required=False,
+        label="Created",
+        error_messages=_NOT_OFFERED,
+        choices=_choices("Any time", {name: words for name, (_, words) in AGES.items()}),
     )
 
     def __init__(self, data: QueryDict, *, tenant_id: int) -> None:

@@ -1,5 +1,6 @@
 """Pages of a tenant's projects and sessions."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -44,8 +45,8 @@ def tenant_home(request: TenantRequest, tenant: Tenant) -> HttpResponse:
     context = {
         "counts": _status_counts(tenant, counts),
         "session_count": sum(counts.values()),
-        "attention": sessions.filter(status__in=ATTENTION)[:GLANCE_SIZE],
-        "running": sessions.filter(status="active")[:GLANCE_SIZE],
+        "attention": _latest_word_first(sessions.filter(status__in=ATTENTION)[:GLANCE_SIZE]),
+        "running": _latest_word_first(sessions.filter(status="active")[:GLANCE_SIZE]),
         "latest": sessions[:GLANCE_SIZE],
         "projects": _with_counts(tenant, list(projects[:GLANCE_SIZE])),
     }
@@ -101,6 +102,11 @@ def session_list(request: TenantRequest, tenant: Tenant) -> HttpResponse:
     if wants_fragment(request) and "cursor" not in request.GET:
         _show_address(request, response, form.query())
     return response
+
+
+def _latest_word_first(sessions: Iterable[Session]) -> list[Session]:
+    """In the order of the times that stand beside them."""
+    return sorted(sessions, key=lambda session: session.last_message_at or session.created_at, reverse=True)
 
 
 def _session_template(request: TenantRequest) -> str:

@@ -8,11 +8,12 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
-from sessions_app.hierarchy.models import Session
+from sessions_app.hierarchy.models import Session, SubSession
 from sessions_app.hierarchy.rules import ACTOR_REFS
 from sessions_app.wire.times import to_wire
+from sessions_app.wire.visible import visible_text
 
 register = template.Library()
 
@@ -38,6 +39,7 @@ EDGE_WORDS = {
     "user_handoff": "Hand-off",
     "intervention": "Intervention",
 }
+_OUTCOMES = frozenset({"pending_merge", "merging", "merged", "merge_conflict", "merge_rejected"})
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (2592000, 86400, "d"), (31536000, 2592000, "mo"))
 _SHORT_ID = 20
 
@@ -56,6 +58,18 @@ def status_chip(status: str) -> SafeString:
     known = status if status in STATUS_WORDS else "pending"
     words = STATUS_WORDS.get(status, status)
     return format_html('<span class="chip chip--{}">{}<span>{}</span></span>', known, icon(f"status-{known}"), words)
+
+
+@register.filter
+def status_at_end(edge: SubSession) -> str:
+    """What the session at the edge's end is at: archived with the edge, whatever its row said last."""
+    return "archived" if edge.status == "archived" else edge.child.status
+
+
+@register.filter
+def is_outcome(status: str) -> bool:
+    """Whether this status of an edge says what the session below cannot: how far its way back has come."""
+    return status in _OUTCOMES
 
 
 @register.filter
@@ -126,9 +140,18 @@ def command_line(text: str) -> SafeString:
 
 
 @register.simple_tag
-def session_title(session: Session) -> SafeString | str:
-    """The session's label, else its first user line; the id has a place of its own."""
-    return session.label or session.first_user_line or format_html('<span class="untitled">{}</span>', "Untitled")
+def session_title(session: Session, with_id: bool = False) -> SafeString:
+    """The session's label, else its first user line, with nothing hidden in it; `with_id` where no id stands nearby."""
+    return title_or_id(session.title, session.public_id, with_id)
+
+
+@register.simple_tag
+def title_or_id(title: str, public_id: str, with_id: bool = True) -> SafeString:
+    """The title; where there was only the id to take for one, that the session is untitled, and which it is."""
+    if title != public_id:
+        return format_html("<bdi>{}</bdi>", mark_safe(visible_text(title)))  # noqa: S308 - escaped there
+    which = format_html(' <code class="untitled-id">{}</code>', public_id) if with_id else ""
+    return format_html('<span class="untitled">Untitled</span>{}', which)
 
 
 @register.filter

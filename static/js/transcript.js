@@ -109,6 +109,15 @@
     }
   }
 
+  // An output that scrolls in its place can be reached by keyboard.
+  function reach(within) {
+    for (const output of within.querySelectorAll(".call .output > div")) {
+      if (output.scrollHeight > output.clientHeight + 1 || output.scrollWidth > output.clientWidth + 1) output.tabIndex = 0;
+    }
+  }
+
+  document.addEventListener("toggle", (event) => event.target.matches?.("details.call") && reach(event.target), true);
+
   document.addEventListener("htmx:after:swap", () => {
     freshen();
     keepPlace();

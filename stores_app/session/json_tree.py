@@ -91,7 +91,7 @@ def _row(key: str | int, item: Any, level: int, budget: Budget) -> str:
     label = f'<span class="{"json-index" if isinstance(key, int) else "json-key"}">{name}</span>'
     if not isinstance(item, (Pairs, list)) or not item:
         return f"{label} {_scalar(item, budget)}"
-    size = f"{len(item):,} {'keys' if isinstance(item, Pairs) else 'items'}"
+    size = f"{len(item):,} {'key' if isinstance(item, Pairs) else 'item'}{'' if len(item) == 1 else 's'}"
     is_open = " open" if level < _OPEN_LEVELS and len(item) <= _OPEN_SIZE else ""
     summary = f'<summary>{label} <span class="json-size">{size}</span></summary>'
     return f"<details{is_open}>{summary}{_items(item, level + 1, budget)}</details>"

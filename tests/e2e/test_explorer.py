@@ -162,6 +162,30 @@ def test_on_a_phone_the_tree_is_a_drawer(desk: Page, live_server: LiveServer, ro
     assert desk.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_on_a_phone_the_explorer_begins_with_the_tree(desk: Page, live_server: LiveServer, root: Session) -> None:
+    desk.set_viewport_size({"width": 360, "height": 740})
+    desk.goto(f"{live_server.url}/t/{root.tenant.public_id}/explorer/")
+    item = desk.get_by_role("treeitem", name="Alpha")
+    expect(item).to_be_visible()
+    item.click()
+    expect(desk.get_by_role("heading", level=1)).to_have_text("Alpha")
+    expect(item).to_be_hidden()
+    desk.get_by_role("button", name="Tree", exact=True).click()
+    expect(item).to_be_visible()
+    check_untroubled(desk)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_children_fit_whatever_the_width(desk: Page, live_server: LiveServer, root: Session, width: int) -> None:
+    desk.set_viewport_size({"width": width, "height": 740})
+    make_child(root, label="word" * 50)
+    visit(desk, live_server, root, "children/")
+    table = desk.locator(".children")
+    assert table.evaluate("element => element.scrollWidth <= element.clientWidth")
+    for words in ("Beta", "Archived", "Agent spawn"):
+        expect(table.get_by_text(words, exact=True).filter(visible=True).first).to_be_visible()
+
+
 def test_without_a_script_the_tree_is_links(
     browser_context_without_scripts: Page, live_server: LiveServer, root: Session
 ) -> None:

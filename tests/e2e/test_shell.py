@@ -141,6 +141,32 @@ def test_scrolling_loads_more_until_the_end(watched: Page, live_server: LiveServ
     assert len(set(rows.evaluate_all("rows => rows.map(row => row.id)"))) == 120
 
 
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+@pytest.mark.usefixtures("person")
+def test_no_title_pushes_the_other_columns_out(
+    watched: Page, live_server: LiveServer, tenant: Tenant, project: Project, width: int
+) -> None:
+    make_session(project, label="Donaudampfschiff" * 12)
+    watched.set_viewport_size({"width": width, "height": 800})
+    sign_in(watched, live_server, f"/t/{tenant.public_id}/sessions/")
+    card = watched.locator(".table-card").bounding_box()
+    last = watched.locator("tbody tr.row td:visible").last.bounding_box()
+    title = watched.locator(".session-cell").bounding_box()
+    assert card
+    assert last
+    assert title
+    assert last["x"] + last["width"] <= card["x"] + card["width"]
+    assert title["width"] >= 200
+
+
+@pytest.mark.usefixtures("person", "many")
+def test_the_head_of_a_list_stays_in_sight(watched: Page, live_server: LiveServer, tenant: Tenant) -> None:
+    sign_in(watched, live_server, f"/t/{tenant.public_id}/sessions/")
+    watched.mouse.wheel(0, 1500)
+    watched.wait_for_function("scrollY > 1000")
+    expect(watched.get_by_role("columnheader", name="Owner")).to_be_in_viewport()
+
+
 @pytest.mark.usefixtures("many", "person")
 def test_without_scripts_the_lists_can_be_read(browser: Browser, live_server: LiveServer, tenant: Tenant) -> None:
     context = browser.new_context(java_script_enabled=False)
@@ -189,6 +215,7 @@ def test_keys_copy_and_times(watched: Page, live_server: LiveServer, tenant: Ten
     page.keyboard.type("work 7")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/sessions/\?q=work\+7$"))
+    page.wait_for_load_state()  # the keys come with the script
     page.keyboard.press("Control+k")
     expect(page.get_by_role("searchbox", name="Title, first line or id")).to_be_focused()
     button = page.locator("tbody .copy").first

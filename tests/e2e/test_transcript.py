@@ -94,6 +94,21 @@ def test_all_of_a_long_output_is_shown_on_demand(desk: Page, live_server: LiveSe
     check_untroubled(desk)
 
 
+def test_a_long_output_scrolls_in_its_place_by_keyboard_too(
+    desk: Page, live_server: LiveServer, session: Session
+) -> None:
+    write(session, TOOLS)
+    visit(desk, live_server, session)
+    desk.get_by_role("button", name="Expand tools").click()
+    long = desk.locator(".call .message--tool .output > div").first
+    expect(long).to_have_attribute("tabindex", "0")
+    assert long.evaluate("element => element.clientHeight") < 800
+    expect(desk.locator(".call-arguments .output > div").first).not_to_have_attribute("tabindex", "0")
+    long.focus()
+    desk.keyboard.press("End")
+    desk.wait_for_function("element => element.scrollTop > 0", arg=long.element_handle())
+
+
 def test_the_choice_to_open_tools_is_remembered(desk: Page, live_server: LiveServer, session: Session) -> None:
     write(session, TOOLS)
     visit(desk, live_server, session)

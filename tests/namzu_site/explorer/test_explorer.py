@@ -193,6 +193,29 @@ def test_children_are_a_table_in_order(client: Client, project: Project) -> None
     assert "No children" in page_of(client, make_session(project), "children/")
 
 
+def test_children_show_what_the_session_is_at_and_how_its_way_back_went(client: Client, project: Project) -> None:
+    root = make_session(project)
+    edge = make_child(root, status="awaiting_hitl")
+    SubSession.objects.filter(pk=edge.pk).update(status="merge_rejected")
+    html = page_of(client, root, "children/")
+    table = html[html.index("<tbody>") : html.index("</tbody>")]
+    assert "Awaits a person" in table
+    assert "Merge rejected" in table
+
+
+def test_without_a_title_the_tree_says_so_and_tells_them_apart(client: Client, project: Project) -> None:
+    session = make_session(project)
+    html = client.get(f"/t/{project.tenant.public_id}/explorer/").content.decode()
+    assert f'Untitled</span> <code class="untitled-id">{session.public_id}</code>' in html
+    assert '<span class="untitled">Untitled</span>' in page_of(client, session)
+
+
+def test_an_archived_session_names_no_archive_where_none_is_recorded(client: Client, project: Project) -> None:
+    html = page_of(client, make_session(project, status="archived"))
+    assert "no archive is recorded" in html
+    assert "named above" not in html
+
+
 def test_titles_hide_nothing(client: Client, project: Project) -> None:
     session = make_session(project, label="safe\u202eexe.txt<script>")
     html = page_of(client, session)

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.django_db
 
 def test_an_empty_installation_says_how_to_begin() -> None:
     text = signed_in(make_user(platform_admin=True)).get("/").content.decode()
-    for command in ("manage.py create_tenant", "manage.py create_api_key", "make run IMPORT=", "manage.py demo"):
+    python = ".venv/bin/python manage.py"
+    for command in (f"{python} create_tenant", f"{python} create_api_key", "make run IMPORT=", f"{python} demo"):
         assert f'data-copy="{command}' in text
 
 

@@ -1,5 +1,6 @@
 """Signing in and out."""
 
+import re
 from typing import Any
 
 import pytest
@@ -60,6 +61,14 @@ def test_a_failure_does_not_tell_which_names_exist(client: Client, name: str) ->
     assert response.status_code == 422
     assert response.context["form"].errors == {"password": ["This user name and password do not fit together."]}
     assert 'aria-describedby="id_password_error"' in response.content.decode()
+
+
+def test_what_was_left_out_is_asked_for_where_it_is_missing(client: Client) -> None:
+    text = client.post(SIGN_IN, {"username": "", "password": ""}).content.decode()
+    assert "Enter your user name." in text
+    assert "Enter your password." in text
+    assert re.search(r'name="username"[^>]* autofocus', text)
+    assert text.count("autofocus") == 1
 
 
 @pytest.mark.parametrize("name", ["", "\0", "a\0b", "x" * 10_000, "\ud83d\ude00", "' OR 1=1 --"])

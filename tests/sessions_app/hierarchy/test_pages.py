@@ -79,8 +79,23 @@ def test_without_a_label_the_first_user_line_names_the_session(
     say(make_session(project), "\n  What broke?\nMore")
     make_session(project)
     text = client.get(f"/t/{tenant.public_id}/sessions/").content.decode()
-    assert ">What broke?</a>" in text
+    assert "><bdi>What broke?</bdi></a>" in text
     assert "Untitled" in text
+
+
+def test_titles_hide_nothing_in_lists(client: Client, tenant: Tenant, project: Project) -> None:
+    make_session(project, label="safe\u202eexe.txt", status="failed")
+    for page in ("", "sessions/", f"projects/{project.public_id}/"):
+        assert "U+202E RIGHT-TO-LEFT OVERRIDE" in client.get(f"/t/{tenant.public_id}/{page}").content.decode()
+
+
+def test_the_overview_orders_by_the_times_it_shows(client: Client, tenant: Tenant, project: Project) -> None:
+    talking = make_session(project, status="active", now=at(90))
+    silent = make_session(project, status="active", now=at(60))
+    say(talking, "still here", now=at(5))
+    response = client.get(f"/t/{tenant.public_id}/")
+    assert response.context["running"] == [talking, silent]
+    assert list(response.context["latest"]) == [silent, talking]
 
 
 def test_each_filter_narrows_the_list(client: Client, tenant: Tenant, project: Project) -> None:
@@ -178,6 +193,12 @@ def test_a_thousand_and_one_parameters_are_a_bad_request(client: Client, tenant:
     response = client.get(f"/t/{tenant.public_id}/sessions/?" + "status=failed&" * 1100)
     assert response.status_code == 400
     assert "This request cannot be read" in response.content.decode()
+
+
+def test_a_refused_filter_is_called_as_on_the_page(client: Client, tenant: Tenant) -> None:
+    text = client.get(f"/t/{tenant.public_id}/sessions/?age=ever&edge=chance").content.decode()
+    for words in ("<b>Created:</b>", "“ever” is none of the choices.", "<b>Origin:</b>", "“chance”"):
+        assert words in text
 
 
 def test_a_wrong_owner_is_named_beside_its_field(client: Client, tenant: Tenant) -> None:
