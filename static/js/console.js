@@ -111,6 +111,9 @@
     menu.querySelector("summary").focus();
   }
 
+  // Whoever tabs on has left the menu.
+  document.addEventListener("focusin", (event) => closeMenus(event.target.closest("details[data-menu]")));
+
   // Search keys -----------------------------------------------------------------------------------------------------
   const typing = (element) => element.closest("input, textarea, select, [contenteditable]") !== null;
 

@@ -88,8 +88,14 @@
 
   document.addEventListener("htmx:before:swap", (event) => {
     const more = event.target instanceof Element ? event.target.closest(".stretch-more--earlier") : null;
-    const message = more?.parentElement.querySelector(".message");
+    if (!more) return;
+    const message = more.parentElement.querySelector(".message");
     place = message ? { message, top: message.getBoundingClientRect().top } : null;
+    // Before the next frame: else the link to yet earlier messages is seen at the top, and follows itself.
+    new MutationObserver((_, self) => {
+      self.disconnect();
+      keepPlace();
+    }).observe(more.parentElement, { childList: true });
   });
 
   function keepPlace() {
@@ -118,10 +124,7 @@
 
   document.addEventListener("toggle", (event) => event.target.matches?.("details.call") && reach(event.target), true);
 
-  document.addEventListener("htmx:after:swap", () => {
-    freshen();
-    keepPlace();
-  });
+  document.addEventListener("htmx:after:swap", freshen);
   window.addEventListener("hashchange", () => show(anchor()));
   window.addEventListener("beforeprint", () => list() && setTools(list(), "open"));
   freshen();

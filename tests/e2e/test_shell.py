@@ -159,6 +159,22 @@ def test_no_title_pushes_the_other_columns_out(
     assert title["width"] >= 200
 
 
+@pytest.mark.usefixtures("person")
+def test_a_menu_closes_by_escape_and_when_it_is_left(watched: Page, live_server: LiveServer, tenant: Tenant) -> None:
+    sign_in(watched, live_server, f"/t/{tenant.public_id}/")
+    summary = watched.locator(".tenant-menu > summary")
+    summary.click()
+    expect(watched.get_by_role("link", name="All tenants")).to_be_visible()
+    watched.keyboard.press("Escape")
+    expect(watched.get_by_role("link", name="All tenants")).to_be_hidden()
+    expect(summary).to_be_focused()
+    summary.press("Enter")
+    for _ in range(3):
+        watched.keyboard.press("Tab")
+    expect(watched.get_by_role("searchbox", name="Search sessions")).to_be_focused()
+    expect(watched.get_by_role("link", name="All tenants")).to_be_hidden()
+
+
 @pytest.mark.usefixtures("person", "many")
 def test_the_head_of_a_list_stays_in_sight(watched: Page, live_server: LiveServer, tenant: Tenant) -> None:
     sign_in(watched, live_server, f"/t/{tenant.public_id}/sessions/")
