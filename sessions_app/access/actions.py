@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from sessions_app.access.models import ApiKey, AuditEntry, Membership, User
 from sessions_app.access.rules import Principal, Scope, command
+from sessions_app.wire.times import to_wire
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # nothing that is misread aloud
 _FIRST_ADMIN_LOCK = 0x6E616D7A  # any number of our own
@@ -57,6 +58,26 @@ def create_api_key(
     after = {"name": name, "scope": scope.word, "actor": actor}
     record_audit(tenant_id=tenant_id, by=by, action="api_key.created", target=key_id, now=now, after=after)
     return key, f"nmz_{key_id}_{secret}"
+
+
+@transaction.atomic
+def revoke_api_key(*, key: ApiKey, by: Principal, now: datetime) -> ApiKey:
+    """The key, which opens nothing from now on; one that was revoked before keeps its time."""
+    key = ApiKey.objects.select_for_update().get(pk=key.pk)
+    if key.revoked_at is not None:
+        return key
+    key.revoked_at = now
+    key.save(update_fields=["revoked_at"])
+    record_audit(
+        tenant_id=key.tenant_id,
+        by=by,
+        action="api_key.revoked",
+        target=key.key_id,
+        now=now,
+        before={"revokedAt": None},
+        after={"revokedAt": to_wire(now)},
+    )
+    return key
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from namzu_site.management.arguments import checked_name, tenant_named
 from sessions_app.access.actions import create_api_key
 from sessions_app.access.rules import SCOPES, Scope, command
 from sessions_app.hierarchy.models import Tenant
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         now = now_ms()
         text = create_api_key(
             tenant_id=owner.pk if owner else None,
-            name=_checked_name(options["name"]),
+            name=checked_name(options["name"], "--name"),
             scope=Scope.of(options["scope"]),
             actor=_actor(options["actor"], owner),
             expires_at=now + _lifetime(options["expires_in_days"]) if options["expires_in_days"] is not None else None,
@@ -51,19 +52,7 @@ class Command(BaseCommand):
 def _tenant(public_id: str | None, platform: bool) -> Tenant | None:
     if platform == bool(public_id):
         raise CommandError("Name either a tenant or --platform.")
-    if platform:
-        return None
-    found = Tenant.objects.filter(public_id=public_id).first()
-    if found is None:
-        raise CommandError(f"There is no tenant {public_id}. manage.py create_tenant makes one.")
-    return found
-
-
-def _checked_name(name: str) -> str:
-    name = name.strip()
-    if not name.isprintable() or not 0 < len(name) <= 200:
-        raise CommandError("--name needs 1 to 200 printable characters.")
-    return name
+    return None if public_id is None else tenant_named(public_id)
 
 
 def _lifetime(days: int) -> timedelta:

@@ -5,13 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from namzu_site.management.arguments import checked_name
 from sessions_app.access.rules import command
 from sessions_app.hierarchy.actions import create_tenant
 from sessions_app.hierarchy.errors import IdTaken
 from sessions_app.ids import BadId, check_id
 from sessions_app.wire.times import now_ms
-
-MAX_NAME_LENGTH = 200
 
 
 class Command(BaseCommand):
@@ -25,7 +24,7 @@ class Command(BaseCommand):
         """The tenant is made and its id is the last line printed; raises CommandError for a bad or taken id."""
         try:
             tenant = create_tenant(
-                name=_checked_name(name),
+                name=checked_name(name, "The name"),
                 public_id=None if id is None else check_id("tnt", id),
                 by=command("create_tenant"),
                 now=now_ms(),
@@ -35,10 +34,3 @@ class Command(BaseCommand):
         except IdTaken as error:
             raise CommandError(f"--id {id}: {error.message}") from None
         self.stdout.write(tenant.public_id)
-
-
-def _checked_name(name: str) -> str:
-    name = name.strip()
-    if not name.isprintable() or not 0 < len(name) <= MAX_NAME_LENGTH:
-        raise CommandError(f"The name needs 1 to {MAX_NAME_LENGTH} printable characters.")
-    return name

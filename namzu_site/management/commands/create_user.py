@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError, transaction
 
+from namzu_site.management.arguments import tenant_named
 from sessions_app.access.actions import add_member, create_user
 from sessions_app.access.models import User
 from sessions_app.access.rules import ROLE_SCOPES, command
@@ -68,10 +69,7 @@ def _tenant(public_id: str | None, role: str | None, platform_admin: bool) -> Te
         return None
     if not public_id or not role:
         raise CommandError("Give --tenant and --role, or --platform-admin.")
-    found = Tenant.objects.filter(public_id=public_id).first()
-    if found is None:
-        raise CommandError(f"There is no tenant {public_id}. manage.py create_tenant makes one.")
-    return found
+    return tenant_named(public_id)
 
 
 def _read_password(username: str) -> str:

@@ -7,7 +7,13 @@ from sessions_app.hierarchy.actions.edges import (
     replace_sub_session,
     spawn_session,
 )
-from sessions_app.hierarchy.actions.projects import change_project, create_project, create_tenant, import_project
+from sessions_app.hierarchy.actions.projects import (
+    change_project,
+    create_project,
+    create_tenant,
+    import_project,
+    rename_tenant,
+)
 from sessions_app.hierarchy.actions.sessions import (
     create_session,
     delete_session,
@@ -27,6 +33,7 @@ __all__ = [
     "import_project",
     "import_session",
     "link_session",
+    "rename_tenant",
     "replace_session",
     "replace_sub_session",
     "spawn_session",

@@ -25,6 +25,26 @@ def create_tenant(*, name: str, by: Principal, now: datetime, public_id: str | N
 
 
 @transaction.atomic
+def rename_tenant(*, tenant: Tenant, name: str, by: Principal, now: datetime) -> Tenant:
+    """The tenant under its new name; its id stays."""
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
+    if name == tenant.name:
+        return tenant
+    before, tenant.name = tenant.name, name
+    tenant.save(update_fields=["name"])
+    record_audit(
+        tenant_id=tenant.pk,
+        by=by,
+        action="tenant.renamed",
+        target=tenant.public_id,
+        now=now,
+        before={"name": before},
+        after={"name": name},
+    )
+    return tenant
+
+
+@transaction.atomic
 def create_project(
     *,
     tenant: Tenant,
