@@ -93,13 +93,19 @@ class ApiKeyBearer(HttpBearer):
         return credential.principal
 
     @classmethod
+    def known(cls, authorization: str) -> Credential | None:
+        """The credential of an Authorization header that was let in within the last 30 s."""
+        scheme, _, token = authorization.partition(" ")
+        return cls._credentials.fresh(_digest(token.strip())) if scheme.lower() == "bearer" else None
+
+    @classmethod
     def forget_everything(cls) -> None:
         """Empties the caches of this process."""
         cls._credentials.clear()
         cls._tenants.clear()
 
     def _credential(self, token: str) -> Credential:
-        digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()
+        digest = _digest(token)
         return self._credentials.fresh(digest) or self._credentials.keep(digest, _look_up(token))
 
     def _tenant(self, credential: Credential, public_id: str) -> Tenant:
@@ -109,6 +115,10 @@ class ApiKeyBearer(HttpBearer):
                 raise NotFound("tenant", public_id)
             return own
         return self._tenants.fresh(public_id) or self._tenants.keep(public_id, _tenant_or_404(public_id))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def _look_up(token: str) -> Credential:

@@ -11,6 +11,7 @@ import psycopg
 from django.db import OperationalError, connection, transaction
 from django.http import HttpResponse
 
+from sessions_app.access.rules import Principal
 from sessions_app.wire.authentication import ApiRequest
 from sessions_app.wire.errors import IdempotencyInProgress, IdempotencyMismatch, InvalidRequest
 from sessions_app.wire.models import StoredAnswer
@@ -43,17 +44,29 @@ class CallKey:
     digest: bytes
     body_sha256: bytes
 
+    @classmethod
+    def of(cls, by: Principal, method: str, path: str, key: str, content_type: str, body: bytes) -> "CallKey":
+        """The identity of a call: keys count for one credential, method and path."""
+        scope = f"{by}\n{method}\n{path}\n{key}"
+        asked = content_type.encode() + b"\n" + body
+        return cls(hashlib.sha256(scope.encode()).digest(), hashlib.sha256(asked).digest())
+
 
 def call_key(request: ApiRequest) -> CallKey | None:
     """The call's identity, scoped to credential, method and path; None without the header; raises InvalidRequest."""
     key = request.headers.get("Idempotency-Key")
     if key is None:
         return None
+    content_type = request.content_type or ""
+    method = request.method or ""
+    return CallKey.of(request.principal, method, request.path_info, check_key(key), content_type, request.body)
+
+
+def check_key(key: str) -> str:
+    """The key as it is; raises InvalidRequest."""
     if not 1 <= len(key) <= MAX_KEY_LENGTH or not key.isprintable():
         raise InvalidRequest.at("header.Idempotency-Key", f"expected 1 to {MAX_KEY_LENGTH} printable characters")
-    scope = f"{request.principal}\n{request.method}\n{request.path_info}\n{key}"
-    body = f"{request.content_type}\n".encode() + request.body
-    return CallKey(hashlib.sha256(scope.encode()).digest(), hashlib.sha256(body).digest())
+    return key
 
 
 def idempotent(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -15,6 +15,7 @@ from sessions_app.hierarchy.rules import actor_key
 from sessions_app.ids import new_id
 from sessions_app.wire.errors import IdempotencyInProgress, NotFound
 from sessions_app.wire.idempotency import WAIT_MS, CallKey, CallRepeated
+from sessions_app.wire.news import tell_after_commit
 from stores_app.session.models import Message, RenderedMessage
 from stores_app.session.rules import MessageFacts
 
@@ -36,7 +37,7 @@ _INSERT = """
     SELECT id, last_seq, %(tenant_id)s, %(public_id)s, %(role)s, %(now)s, %(raw)s, %(tool_call_id)s::text,
            %(call_ids)s::text[], %(written_by)s
     FROM session
-    RETURNING seq
+    RETURNING seq, session_id
 """
 _APPEND_ONE = f"WITH session AS ({_TAKE_NUMBERS}) {_INSERT}"
 # The same with the answer stored beside it: a repeated call fails on the key and with it the whole statement.
@@ -50,7 +51,7 @@ _APPEND_ONE_KEYED = f"""
                convert_to('{{"ids":["' || %(public_id)s || '"],"lastSeq":' || last_seq || '}}', 'UTF8'), %(now)s
         FROM session
     )
-    SELECT seq FROM message
+    SELECT seq, session_id FROM message
 """  # noqa: S608 - the text is made of constants
 COPY_MESSAGES = """
     COPY stores_app_message
@@ -100,29 +101,49 @@ def append_message(
     or NotCurrentOwner; with a `call` also CallRepeated or IdempotencyInProgress. `actor` is who acts, None where nobody
     is named.
     """
-    public_id = new_id("msg")
+    statement, values = prepare_append(
+        tenant_id=tenant_id, session_id=session_id, message=message, by=by, actor=actor, now=now, call=call
+    )
+    row = _run_append(statement, values)
+    if row is None:
+        raise _why_refused(tenant_id, session_id)
+    tell_after_commit(row[1])
+    return Appended(ids=[values["public_id"]], last_seq=row[0])
+
+
+def prepare_append(
+    *,
+    tenant_id: int,
+    session_id: str,
+    message: NewMessage,
+    by: Principal,
+    actor: dict[str, Any] | None,
+    now: datetime,
+    call: CallKey | None = None,
+) -> tuple[LiteralString, dict[str, Any]]:
+    """The one statement of an append and its values; it gives the number and the session's key, or nothing."""
     values = _numbering(tenant_id, session_id, [message], actor, now) | {
-        "public_id": public_id,
+        "public_id": new_id("msg"),
         "role": message.facts.role,
         "raw": message.raw,
         "tool_call_id": message.facts.tool_call_id,
         "call_ids": message.facts.call_ids,
         "written_by": str(by),
     }
-    row = _run_append(_APPEND_ONE, values) if call is None else _run_keyed_append(values, call)
-    if row is None:
-        raise _why_refused(tenant_id, session_id)
-    return Appended(ids=[public_id], last_seq=row[0])
+    if call is None:
+        return _APPEND_ONE, values
+    return _APPEND_ONE_KEYED, values | {"digest": call.digest, "body_sha256": call.body_sha256}
 
 
-def _run_append(statement: LiteralString, values: dict[str, Any]) -> tuple[int] | None:
-    with _raw_connection().cursor(binary=True) as cursor:
-        return cursor.execute(statement, values, prepare=True).fetchone()
+def appended_record(ids: list[str], last_seq: int) -> dict[str, Any]:
+    """What an append made, on the wire; the keyed statement makes the same text itself."""
+    return {"ids": ids, "lastSeq": last_seq}
 
 
-def _run_keyed_append(values: dict[str, Any], call: CallKey) -> tuple[int] | None:
+def _run_append(statement: LiteralString, values: dict[str, Any]) -> tuple[int, int] | None:
     try:
-        return _run_append(_APPEND_ONE_KEYED, values | {"digest": call.digest, "body_sha256": call.body_sha256})
+        with _raw_connection().cursor(binary=True) as cursor:
+            return cursor.execute(statement, values, prepare=True).fetchone()
     except psycopg.errors.UniqueViolation as error:
         if error.diag.constraint_name == "sessions_app_storedanswer_pkey":
             raise CallRepeated from None
@@ -148,6 +169,7 @@ def append_messages(
     if row is None:
         raise _why_refused(tenant_id, session_id)
     session_pk, last_seq = row
+    tell_after_commit(session_pk)
     ids = copy_messages(
         tenant_id=tenant_id,
         session_pk=session_pk,

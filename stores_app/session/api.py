@@ -16,6 +16,7 @@ from sessions_app.wire.idempotency import call_key, once, once_in_statement
 from sessions_app.wire.json import is_plain, read_json, slice_array, slice_object
 from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, answer, existing_id, page
 from sessions_app.wire.times import now_ms
+from sessions_app.wire.waiting import wait_for_news
 from stores_app.session import actions
 from stores_app.session.models import Message
 from stores_app.session.rules import read_message
@@ -63,7 +64,7 @@ def append_messages(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
 
 
 def _appended(made: actions.Appended) -> HttpResponse:
-    return answer({"ids": made.ids, "lastSeq": made.last_seq}, status=201)
+    return answer(actions.appended_record(made.ids, made.last_seq), status=201)
 
 
 def _read_messages(request: ApiRequest) -> tuple[list[actions.NewMessage], Any]:
@@ -85,13 +86,18 @@ def _read_messages(request: ApiRequest) -> tuple[list[actions.NewMessage], Any]:
     summary="List messages",
 )
 def list_messages(request: ApiRequest, at: Path[SessionPath], query: Query[MessagesAfter]) -> HttpResponse:
-    """The session's messages, oldest first."""
+    """The session's messages, oldest first.
+
+    With `waitSeconds` the answer comes as soon as there is a message behind `after`, or empty when the time is over.
+    """
     public_id, tenant_id = existing_id("ses", "session", at.session_id), request.tenant.public_id
     session = Session.objects.for_tenant(request.tenant.pk).filter(public_id=public_id).only("pk").first()
     if session is None:
         raise NotFound("session", public_id)
     after = decode_cursor(query.cursor, int)[0] if query.cursor else query.after
     rows = list(Message.objects.of_session(session.pk).after(after)[: query.limit + 1])
+    if not rows and query.wait_seconds:
+        wait_for_news(request, session.pk, after, query.wait_seconds)
     return answer(
         page(
             rows,

@@ -37,6 +37,9 @@ class MessagesAfter(Schema):
     after: int = Field(0, ge=0, le=2**63 - 1, description="`seq` of the last message that is known already")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(None, max_length=2000, description="`nextCursor` of the page before, instead of `after`")
+    wait_seconds: int = Field(
+        0, alias="waitSeconds", ge=0, le=30, description="How long to wait for a message where there is none yet"
+    )
 
 
 _MESSAGE = {

@@ -96,17 +96,16 @@ async def _import(processes: Supervisor, manage: tuple[str, str], folder: str) -
 
 def _web_server(address: Address) -> tuple[str, ...]:
     options = {
-        "interface": "wsgi",
+        "interface": "asgi",
         "host": address.number,
         "port": address.port,
         "workers": env.integer("NAMZU_WEB_WORKERS", 2, least=1, most=64),
-        "blocking-threads": env.integer("NAMZU_WEB_THREADS", 4, least=1, most=256),
         "backpressure": _CONNECTIONS,
         "workers-kill-timeout": 5,  # open streams do not hold up the end
         "log-level": "warning",
     }
     flags = (f"--{name}={value}" for name, value in options.items())
-    return sys.executable, "-m", "granian", *flags, "--no-ws", "namzu_site.wsgi:application"
+    return sys.executable, "-m", "granian", *flags, "--no-ws", "namzu_site.asgi:application"
 
 
 def _allowed_hosts(address: Address) -> list[str]:
