@@ -1,5 +1,6 @@
 """ASGI entry point: what `manage.py up` and production serve (docs/decisions/0008)."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -9,6 +10,9 @@ wsgi = get_wsgi_application()  # sets Django up, which what follows needs
 
 from namzu_site import env  # noqa: E402
 from namzu_site.front.front import Front  # noqa: E402
+
+gc.collect()
+gc.freeze()  # what was loaded so far stays; without it every full collection walks through all of Django
 
 application = Front(
     wsgi,

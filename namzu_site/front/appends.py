@@ -4,6 +4,8 @@ Only what is certain to be in order goes this way: a key that is known already, 
 Everything else, and everything that the database refuses, is answered by the API as it stands, which looks at it anew.
 """
 
+import asyncio
+import logging
 import re
 from collections import deque
 from collections.abc import Mapping
@@ -26,7 +28,10 @@ from stores_app.session.actions import NewMessage, appended_record, prepare_appe
 from stores_app.session.rules import read_message
 
 MOST_BYTES = 64 * 1024  # longer texts are parsed in a thread, where they hold nobody else up
+CONNECTIONS = 8  # of a process; more appends at once wait their turn rather than use up the server's
 _PATH = re.compile(r"/api/v1/tenants/([^/]+)/sessions/([^/]+)/messages", re.ASCII)
+log = logging.getLogger(__name__)
+
 _HEADERS = [
     (b"content-type", b"application/json"),
     (b"vary", b"Accept-Encoding"),
@@ -40,7 +45,8 @@ class Appends:
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._parameters = dict(parameters)
-        self._idle: deque[psycopg.AsyncConnection[Any]] = deque()
+        self._places = asyncio.Semaphore(CONNECTIONS)
+        self._idle: deque[psycopg.AsyncCursor[Any]] = deque()
 
     @staticmethod
     def takes(scope: Scope) -> bool:
@@ -65,7 +71,8 @@ class Appends:
             return None
         try:
             row = await self._execute(statement, values)
-        except psycopg.OperationalError:
+        except psycopg.OperationalError as error:
+            log.error("append: %s", str(error).strip())
             return _unavailable()
         if row is None:
             return None
@@ -75,26 +82,28 @@ class Appends:
 
     async def _execute(self, statement: Any, values: dict[str, Any]) -> Any:
         """The row that was made, None where the database refused. A lost connection is not tried again: who knows?"""
-        connection = self._idle.pop() if self._idle else await self._connect()
-        try:
-            async with connection.cursor(binary=True) as cursor:
+        async with self._places:
+            cursor = self._idle.pop() if self._idle else await self._connect()
+            try:
                 await cursor.execute(statement, values, prepare=True)
                 row = await cursor.fetchone()
-        except psycopg.Error as error:
-            if error.sqlstate is None or connection.broken:
-                await connection.close()
-                raise
-            row = None
-        self._idle.append(connection)
-        return row
+            except psycopg.Error as error:
+                if error.sqlstate is None or cursor.connection.broken:
+                    await cursor.connection.close()
+                    raise
+                row = None
+            self._idle.append(cursor)
+            return row
 
-    async def _connect(self) -> "psycopg.AsyncConnection[Any]":
-        return await psycopg.AsyncConnection.connect(**self._parameters, autocommit=True, prepare_threshold=0)
+    async def _connect(self) -> "psycopg.AsyncCursor[Any]":
+        """The cursor of a new connection, kept with it: making one costs as much as parsing a message."""
+        connection = await psycopg.AsyncConnection.connect(**self._parameters, autocommit=True, prepare_threshold=0)
+        return connection.cursor(binary=True)
 
     async def stop(self) -> None:
         """Closes the connections."""
         while self._idle:
-            await self._idle.pop().close()
+            await self._idle.pop().connection.close()
 
 
 def _unavailable() -> Answer:

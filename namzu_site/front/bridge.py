@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from threading import Barrier, BrokenBarrierError
@@ -100,9 +101,13 @@ def _closing(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> BinaryIO:
     """The request's body, up to one byte more than the limit: whoever parses it sees that it is too long."""
-    body = cast(BinaryIO, SpooledTemporaryFile(max_size=IN_MEMORY_BYTES))  # noqa: SIM115 - the caller closes it
-    if scope["method"] in ("GET", "HEAD") or int(header(scope, b"content-length") or 0) > limit:
-        return body
+    stated = header(scope, b"content-length")
+    if scope["method"] in ("GET", "HEAD") or int(stated or 0) > limit:
+        return BytesIO()
+    if stated is not None and int(stated) <= IN_MEMORY_BYTES:
+        body: BinaryIO = BytesIO()
+    else:
+        body = cast(BinaryIO, SpooledTemporaryFile(max_size=IN_MEMORY_BYTES))  # noqa: SIM115 - the caller closes it
     size, more = 0, True
     while more and size <= limit:
         message = await receive()

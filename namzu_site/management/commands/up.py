@@ -97,6 +97,7 @@ async def _import(processes: Supervisor, manage: tuple[str, str], folder: str) -
 def _web_server(address: Address) -> tuple[str, ...]:
     options = {
         "interface": "asgi",
+        "http": "1",  # without TLS nobody speaks HTTP/2, and looking for it costs every connection
         "host": address.number,
         "port": address.port,
         "workers": env.integer("NAMZU_WEB_WORKERS", 2, least=1, most=64),

@@ -175,7 +175,7 @@ def test_a_lost_connection_is_said_and_not_tried_again(caller: Caller, through_f
     async def script(client: httpx.AsyncClient, front: Front) -> list[int]:
         await client.post(path, json=message())
         await client.post(path, json=message())
-        front.appends._idle[0].pgconn.finish()  # as if the server had been restarted
+        front.appends._idle[0].connection.pgconn.finish()  # as if the server had been restarted
         return [(await client.post(path, json=message())).status_code for _ in range(2)]
 
     assert through_front(caller, script) == [503, 201]
