@@ -5,7 +5,7 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -21,6 +21,7 @@ STATUS: dict[type[wire.DomainError], HTTPStatus] = {
     wire.InvalidRequest: HTTPStatus.UNPROCESSABLE_ENTITY,
     wire.MalformedBody: HTTPStatus.BAD_REQUEST,
     wire.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    wire.BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,
     wire.BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     wire.IdempotencyMismatch: HTTPStatus.CONFLICT,
     wire.IdempotencyInProgress: HTTPStatus.CONFLICT,
@@ -98,8 +99,9 @@ def register_handlers(api: NinjaAPI) -> None:
     def not_found(request: HttpRequest, error: Http404) -> HttpResponse:
         return problem(HTTPStatus.NOT_FOUND, "not_found", "There is nothing at this address.")
 
+    @api.exception_handler(InterfaceError)
     @api.exception_handler(OperationalError)
-    def database_trouble(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    def database_trouble(request: HttpRequest, error: OperationalError | InterfaceError) -> HttpResponse:
         if isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
             response = problem_of(wire.Busy())
         else:

@@ -7,6 +7,7 @@ Everything else, and everything that the database refuses, is answered by the AP
 import asyncio
 import logging
 import re
+import select
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, BinaryIO
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 import msgspec
 import psycopg
 
-from namzu_site.front.bridge import Answer, Scope, header
+from namzu_site.front.bridge import Answer, Scope, answer_of, header
 from namzu_site.http_errors import problem_of
 from sessions_app.access.rules import Scope as KeyScope
 from sessions_app.ids import BadId, check_id
@@ -83,7 +84,7 @@ class Appends:
     async def _execute(self, statement: Any, values: dict[str, Any]) -> Any:
         """The row that was made, None where the database refused. A lost connection is not tried again: who knows?"""
         async with self._places:
-            cursor = self._idle.pop() if self._idle else await self._connect()
+            cursor = await self._cursor()
             try:
                 await cursor.execute(statement, values, prepare=True)
                 row = await cursor.fetchone()
@@ -94,6 +95,14 @@ class Appends:
                 row = None
             self._idle.append(cursor)
             return row
+
+    async def _cursor(self) -> "psycopg.AsyncCursor[Any]":
+        while self._idle:
+            cursor = self._idle.pop()
+            if not _hung_up(cursor.connection.fileno()):
+                return cursor
+            await cursor.connection.close()
+        return await self._connect()
 
     async def _connect(self) -> "psycopg.AsyncCursor[Any]":
         """The cursor of a new connection, kept with it: making one costs as much as parsing a message."""
@@ -109,8 +118,15 @@ class Appends:
 def _unavailable() -> Answer:
     """Not tried again here: nobody knows whether the append was made, and only the caller can repeat it safely."""
     problem = problem_of(DatabaseUnavailable())
-    headers = [(name.lower().encode(), value.encode()) for name, value in problem.items()]
-    return Answer(problem.status_code, [*headers, (b"retry-after", b"1")], problem.content, None)
+    problem["Retry-After"] = "1"
+    return answer_of(problem)
+
+
+def _hung_up(descriptor: int) -> bool:
+    """Whether the server has closed an idle connection: there is something to read where nothing was asked for."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 class _NotForHere(Exception):

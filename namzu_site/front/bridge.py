@@ -13,6 +13,7 @@ from threading import Barrier, BrokenBarrierError
 from typing import Any, BinaryIO, cast
 
 from django.db import connections
+from django.http import HttpResponse
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -20,6 +21,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 IN_MEMORY_BYTES = 1 << 20  # of a request body; the rest of a large one waits in a temporary file
+PATIENCE_SECONDS = 20  # for the next piece of a body; who sends nothing meanwhile has gone, or means no good
 STOP_SECONDS = 3
 AT_ONCE_BYTES = 1 << 18  # of an answer; a longer one is sent piece by piece
 
@@ -88,6 +90,13 @@ def _answer(begun: tuple[str, list[tuple[str, str]]], body: bytes, rest: Iterato
     return Answer(int(status[:3]), raw, body, rest)
 
 
+def answer_of(response: HttpResponse) -> Answer:
+    """An answer that is made without the application."""
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
+    length = (b"content-length", str(len(response.content)).encode())
+    return Answer(response.status_code, [*headers, length], response.content, None)
+
+
 def _close(pieces: Iterable[bytes]) -> None:
     if hasattr(pieces, "close"):
         pieces.close()
@@ -100,7 +109,10 @@ def _closing(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> BinaryIO:
-    """The request's body, up to one byte more than the limit: whoever parses it sees that it is too long."""
+    """The request's body, up to one byte more than the limit: whoever parses it sees that it is too long.
+
+    It is read here, so that a slow one holds no thread. Raises TimeoutError, ConnectionResetError.
+    """
     stated = header(scope, b"content-length")
     if scope["method"] in ("GET", "HEAD") or int(stated or 0) > limit:
         return BytesIO()
@@ -110,7 +122,8 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> BinaryIO:
         body = cast(BinaryIO, SpooledTemporaryFile(max_size=IN_MEMORY_BYTES))  # noqa: SIM115 - the caller closes it
     size, more = 0, True
     while more and size <= limit:
-        message = await receive()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            message = await receive()
         if message["type"] == "http.disconnect":
             raise ConnectionResetError
         size += body.write(message.get("body", b""))

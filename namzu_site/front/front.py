@@ -8,8 +8,10 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from namzu_site.front.appends import Appends
-from namzu_site.front.bridge import Answer, Application, Bridge, Receive, Scope, Send, read_body
+from namzu_site.front.bridge import Answer, Application, Bridge, Receive, Scope, Send, answer_of, read_body
 from namzu_site.front.news import News
+from namzu_site.http_errors import problem_of
+from sessions_app.wire.errors import BodyTooSlow
 from sessions_app.wire.waiting import WISH, Wish
 
 
@@ -46,7 +48,12 @@ class Front:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with await read_body(scope, receive, settings.MAX_BODY_BYTES) as body:
+        try:
+            whole = await read_body(scope, receive, settings.MAX_BODY_BYTES)
+        except TimeoutError:
+            await self.bridge.send(answer_of(problem_of(BodyTooSlow())), send)
+            return
+        with whole as body:
             answer = await self.appends.answer(scope, body) if self.appends.takes(scope) else None
             if answer is None:
                 answer = await self._patiently(scope, body, receive)

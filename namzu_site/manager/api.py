@@ -7,6 +7,7 @@ from ninja import Path
 from namzu_site.manager import actions
 from sessions_app.hierarchy.api import router as router
 from sessions_app.hierarchy.models import Session
+from sessions_app.hierarchy.rules import is_id
 from sessions_app.hierarchy.schemas import SessionPath, session_record
 from sessions_app.wire.answers import check_if_match
 from sessions_app.wire.authentication import OPERATOR, ApiRequest
@@ -19,8 +20,8 @@ from sessions_app.wire.times import now_ms
 )
 def delete_session(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """204, also when it is not there; 409 `session_has_sub_sessions` while it has sub-sessions or is one."""
-    found = Session.objects.for_tenant(request.tenant.pk).filter(public_id=at.session_id.replace("\0", ""))
-    session = found.first()
+    found = Session.objects.for_tenant(request.tenant.pk)
+    session = found.filter(public_id=at.session_id).first() if is_id("ses", at.session_id) else None
     if session is not None:
         actions.delete_session(
             session=session,

@@ -1,12 +1,13 @@
 """Projects, sessions and edges as they travel: what comes in, what goes out, and the one maker of each record."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Field
+from pydantic import AfterValidator, StringConstraints
 
 from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
 from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
-from sessions_app.wire.schemas import In, Name, Out, Paging, TenantPath, id_of
+from sessions_app.wire.schemas import In, Name, Out, Paging, TenantPath, id_of, printable
 from sessions_app.wire.times import to_wire
 
 SessionStatus = Literal["active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived"]
@@ -34,7 +35,7 @@ class WorkspaceConfigIn(In):
     """Where the project's sessions get their workspaces."""
 
     backend: Literal["git-worktree", "directory"]
-    repo_root: str | None = Field(None, min_length=1, max_length=4096)
+    repo_root: Annotated[str, StringConstraints(max_length=4096), AfterValidator(printable)] | None = None
 
 
 class RetentionPolicyIn(In):
@@ -42,7 +43,7 @@ class RetentionPolicyIn(In):
 
     idle_sub_session_ttl: int | None = Field(None, alias="idleSubSessionTTL", ge=0, le=2**53)
     max_sub_sessions_per_project: int | None = Field(None, ge=0, le=2**31 - 1)
-    archive_backend: str | None = Field(None, min_length=1, max_length=64)
+    archive_backend: Annotated[str, StringConstraints(max_length=64), AfterValidator(printable)] | None = None
 
 
 class ProjectConfigIn(In):

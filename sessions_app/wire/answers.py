@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from sessions_app.wire.errors import PreconditionFailed
 
 COMPRESS_FROM_BYTES = 1_400  # below that an answer fits a packet anyway
-_TAG = re.compile(r'\*|(?:W/)?"([^"]*)"')
+_TAG = re.compile(r'(?:W/)?"([^"]*)"')
 _QUALITY = re.compile(r"q\s*=\s*([0-9.]+)")
 
 
@@ -21,7 +21,7 @@ def tag_of(content: bytes) -> str:
 
 def names_tag(header: str, tag: str) -> bool:
     """Whether an If-Match or If-None-Match header names the tag, or all; compression only puts W/ before it."""
-    return any(match[0] == "*" or match[1] == tag for match in _TAG.finditer(header))
+    return header.strip() == "*" or tag in _TAG.findall(header)
 
 
 def check_if_match(request: HttpRequest, content: bytes) -> None:

@@ -29,7 +29,7 @@ def decode_cursor(text: str, *types: type) -> tuple[Any, ...]:
         if not isinstance(parts, list) or len(parts) != len(types):
             raise ValueError
         return tuple(_part(part, kind) for part, kind in zip(parts, types, strict=True))
-    except (ValueError, OverflowError, binascii.Error, msgspec.MsgspecError):
+    except (ValueError, OverflowError, RecursionError, binascii.Error, msgspec.MsgspecError):
         raise InvalidRequest.at("query.cursor", "not a cursor of this list") from None
 
 

@@ -62,6 +62,12 @@ class BodyTooLarge(DomainError):
         super().__init__(f"The body is larger than {limit_bytes} bytes.", limitBytes=limit_bytes)
 
 
+class BodyTooSlow(DomainError):
+    """The rest of the body did not come; send it again."""
+
+    code = "body_too_slow"
+
+
 class IdempotencyMismatch(DomainError):
     """The Idempotency-Key was used before, with another body."""
 

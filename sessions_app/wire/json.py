@@ -17,10 +17,10 @@ _PAIR = re.compile(rb"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
 _NUMBERS = bytes(
     0x30 if 0x30 <= byte <= 0x39 else 0x65 if byte in b"eE" else byte if byte in b"+" else 0x20 for byte in range(256)
 )
-_LONG_NUMBER = re.compile(rb"\d{%d}" % (MAX_DIGITS + 1))
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(rb'"[^"]*"?')  # where there are no escapes
 _SCANNER = json.JSONDecoder()
-_BRACKETS = re.compile(rb"[\[\]{}]")
+_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_NO_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
 
 
 def is_plain(data: bytes) -> bool:
@@ -135,17 +135,20 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def check_depth(data: bytes, most: int = MAX_DEPTH) -> None:
-    """Raises MalformedBody where arrays and objects nest deeper than `most`; reads no further than that."""
+    """Raises MalformedBody where arrays and objects nest deeper than `most`.
+
+    Works on whole texts, never character by character: what comes may be large, and made to be slow. What is not
+    balanced is left to the parser.
+    """
     if data.count(b"[") + data.count(b"{") <= most:
         return
-    depth = 0
-    for bracket in _BRACKETS.finditer(_STRING.sub(b"", data)):
-        if bracket[0] in b"[{":
-            depth += 1
-            if depth > most:
-                raise MalformedBody(f"The JSON nests deeper than {MAX_DEPTH} levels.")
-        else:
-            depth -= 1
+    # Without escapes every quote opens or closes a string; two in a row are nothing, whichever they are.
+    quotes = data.replace(b"\\\\", b"").replace(b'\\"', b"").translate(_BRACKETS, _NO_STRUCTURE).replace(b'""', b"")
+    nested = _STRING.sub(b"", quotes)
+    for _ in range(most):
+        nested = nested.replace(b"[]", b"")  # the innermost level of everything goes
+    if b"[]" in nested or nested.count(b"[") > most:
+        raise MalformedBody(f"The JSON nests deeper than {MAX_DEPTH} levels.")
 
 
 def _check_utf8(data: bytes) -> str:
@@ -156,13 +159,15 @@ def _check_utf8(data: bytes) -> str:
 
 
 def _read_strictly(data: bytes) -> Any:
-    if _LONG_NUMBER.search(_STRING.sub(b"", data)):
-        raise MalformedBody(f"A number has more than {MAX_DIGITS} digits.")
     text = _check_utf8(data)
     try:
         return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise MalformedBody(f"Not JSON: {error}") from None
+    except ValueError:  # the only other one: Python does not turn so many digits into a number
+        raise MalformedBody(f"A number has more than {MAX_DIGITS} digits.") from None
+    except RecursionError:
+        raise MalformedBody(f"The JSON nests deeper than {MAX_DEPTH} levels.") from None
 
 
 def _refuse_constant(word: str) -> NoReturn:

@@ -61,9 +61,12 @@ class TenantPath(Schema):
     tenant_id: str
 
 
-def _printable(text: str) -> str:
-    if not text.strip() or any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
+def printable(text: str) -> str:
+    """The text as it is; raises ValueError for control characters and for what cannot be seen at all."""
+    if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
         raise ValueError("expected text with no control characters")
+    if not any(character.isprintable() and not character.isspace() for character in text):
+        raise ValueError("expected something that can be seen")
     return text
 
 
@@ -79,7 +82,7 @@ def id_of(prefix: str) -> Any:
     return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{prefix}_[0-9A-Za-z._-]+$"})]
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(printable)]
 
 
 def existing_id(prefix: str, kind: str, value: str) -> str:

@@ -1,12 +1,13 @@
 """The writers of messages, a hot path around the ORM: one prepared statement for one, COPY for many."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, LiteralString, cast
 
 import psycopg
-from django.db import connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from sessions_app.access.rules import Principal
 from sessions_app.hierarchy.errors import NotCurrentOwner, SessionArchived
@@ -142,14 +143,17 @@ def appended_record(ids: list[str], last_seq: int) -> dict[str, Any]:
 
 def _run_append(statement: LiteralString, values: dict[str, Any]) -> tuple[int, int] | None:
     try:
-        with _raw_connection().cursor(binary=True) as cursor:
+        with _raw_cursor(binary=True) as cursor:
             return cursor.execute(statement, values, prepare=True).fetchone()
-    except psycopg.errors.UniqueViolation as error:
-        if error.diag.constraint_name == "sessions_app_storedanswer_pkey":
+    except IntegrityError as error:
+        cause = error.__cause__
+        if isinstance(cause, psycopg.Error) and cause.diag.constraint_name == "sessions_app_storedanswer_pkey":
             raise CallRepeated from None
         raise
-    except psycopg.errors.LockNotAvailable:
-        raise IdempotencyInProgress from None
+    except OperationalError as error:
+        if "digest" in values and isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+            raise IdempotencyInProgress from None
+        raise
 
 
 @transaction.atomic
@@ -164,7 +168,7 @@ def append_messages(
 ) -> Appended:
     """Ids and last number of the messages: all of them are kept, or none. Raises as `append_message` does."""
     values = _numbering(tenant_id, session_id, messages, actor, now)
-    with _raw_connection().cursor(binary=True) as cursor:
+    with _raw_cursor(binary=True) as cursor:
         row = cursor.execute(_TAKE_NUMBERS, values, prepare=True).fetchone()
     if row is None:
         raise _why_refused(tenant_id, session_id)
@@ -186,7 +190,7 @@ def copy_messages(
 ) -> list[str]:
     """The ids of the messages, written by COPY from `first_seq` on; the caller holds the session's lock."""
     written_by, ids = str(by), []
-    with _raw_connection().cursor() as cursor, cursor.copy(COPY_MESSAGES) as copy:
+    with _raw_cursor() as cursor, cursor.copy(COPY_MESSAGES) as copy:
         copy.set_types(_COPY_TYPES)
         for seq, message in enumerate(messages, first_seq):
             public_id = message.public_id or new_id("msg")
@@ -231,7 +235,15 @@ def _why_refused(tenant_id: int, session_id: str) -> NotFound | SessionArchived 
     return NotCurrentOwner(sessionId=session_id, currentActor=session.current_actor)
 
 
-def _raw_connection() -> "psycopg.Connection[Any]":
-    """psycopg's own connection below Django's, for prepared statements with binary values and for COPY."""
+@contextmanager
+def _raw_cursor(*, binary: bool = False) -> "Iterator[psycopg.Cursor[Any]]":
+    """psycopg's own cursor below Django's, for prepared statements with binary values and for COPY.
+
+    Django looks after its connection only where its own cursors are used: here it is asked to, so that a connection
+    that was lost is replaced, and that what the database says reaches the caller as Django's errors.
+    """
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
-    return cast("psycopg.Connection[Any]", connection.connection)
+    raw = cast("psycopg.Connection[Any]", connection.connection)
+    with connection.wrap_database_errors, raw.cursor(binary=binary) as cursor:
+        yield cursor

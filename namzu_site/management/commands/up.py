@@ -19,8 +19,8 @@ from namzu_site.database import embedded
 from namzu_site.database.errors import DatabaseUnavailable
 from namzu_site.supervisor import ENDING, ChildEnded, StoppedBySignal, Supervisor
 
-# Connections a web process holds at once, idle browsers included; what comes on top waits in the kernel's queue.
-_CONNECTIONS = 256
+# Requests a web process has at once. Most of them wait, for news or for their body, and cost next to nothing then.
+_CONNECTIONS = 4096
 
 
 class Command(BaseCommand):

@@ -205,6 +205,8 @@ def delete_sub_session(*, edge: SubSession, check: Check, by: Principal, now: da
 def _lock_with_roots(keys: set[int]) -> dict[int, Session]:
     """The sessions and the roots of their trees, locked in id order, as they are once all locks are held.
 
+    Raises NotFound where one was deleted meanwhile.
+
     Whoever makes, moves or cuts an edge holds the root of every tree it changes: a session that is being added to a
     tree would otherwise be missed by the statement that moves it.
     """
@@ -212,6 +214,8 @@ def _lock_with_roots(keys: set[int]) -> dict[int, Session]:
         roots = set(Session.objects.filter(pk__in=keys).values_list("root_id", flat=True))
         locked = Session.objects.select_for_update(no_key=True, of=("self",)).select_related("project")
         rows = {row.pk: row for row in locked.filter(pk__in=keys | roots).order_by("pk")}
+        if keys - rows.keys():
+            raise NotFound("session", "that was named")
         if {rows[key].root_id for key in keys} <= rows.keys():
             return rows
 

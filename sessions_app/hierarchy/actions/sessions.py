@@ -15,6 +15,7 @@ from sessions_app.hierarchy.errors import ImmutableField, SessionHasSubSessions
 from sessions_app.hierarchy.models import Project, Session, SubSession
 from sessions_app.hierarchy.rules import changed_fields, check_session_transition
 from sessions_app.ids import new_id
+from sessions_app.wire.errors import NotFound
 
 OWNER_FIELDS = frozenset({"currentActor", "previousActors", "ownerVersion"})
 
@@ -66,7 +67,10 @@ def replace_session(
     ImmutableField, IllegalTransition, SessionArchived, NotCurrentOwner, InsufficientScope.
     """
     locked = Session.objects.select_for_update(no_key=True, of=("self",)).select_related("project")
-    session = locked.get(pk=session.pk)
+    found = locked.filter(pk=session.pk).first()
+    if found is None:
+        raise NotFound("session", session.public_id)
+    session = found
     check(session)
     check_not_sealed(session)
     check_writer(session, by)

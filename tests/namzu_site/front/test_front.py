@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from django.db import connection
 
+from namzu_site.front import bridge
 from namzu_site.front.front import Front
 from sessions_app.access.models import ApiKey
 from sessions_app.access.rules import Scope
@@ -169,16 +171,74 @@ def test_a_repeated_append_is_made_once(caller: Caller, through_front: Run, monk
     assert Message.objects.count() == 2
 
 
-def test_a_lost_connection_is_said_and_not_tried_again(caller: Caller, through_front: Run) -> None:
+WAITING = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+def test_a_connection_lost_in_the_middle_is_said_and_not_tried_again(caller: Caller, through_front: Run) -> None:
     path = f"/sessions/{caller.session()['id']}/messages"
 
     async def script(client: httpx.AsyncClient, front: Front) -> list[int]:
         await client.post(path, json=message())
-        await client.post(path, json=message())
-        front.appends._idle[0].connection.pgconn.finish()  # as if the server had been restarted
-        return [(await client.post(path, json=message())).status_code for _ in range(2)]
+        async with await psycopg.AsyncConnection.connect(**front.appends._parameters) as holder:
+            await holder.execute("SELECT 1 FROM sessions_app_session FOR UPDATE")
+            lost = asyncio.ensure_future(client.post(path, json=message()))
+            while (await holder.execute(WAITING)).rowcount == 0:
+                await asyncio.sleep(0.01)
+            statuses = [(await lost).status_code]
+        return [*statuses, (await client.post(path, json=message())).status_code]
 
     assert through_front(caller, script) == [503, 201]
+
+
+def test_connections_that_the_server_closed_are_replaced_unnoticed(caller: Caller, through_front: Run) -> None:
+    path = f"/sessions/{caller.session()['id']}/messages"
+
+    async def script(client: httpx.AsyncClient, front: Front) -> list[int]:
+        await client.get(path)
+        await client.post(path, json=message())
+        await in_thread(lambda: terminate_the_others())
+        statuses = [(await client.post(path, json=message())).status_code for _ in range(4)]
+        batch = {"messages": [message()["message"]] * 2}
+        return statuses + [(await client.post(path, json=batch)).status_code for _ in range(4)]
+
+    connection.close()  # the test's own is not to be cut
+    assert through_front(caller, script) == [201] * 8
+
+
+def terminate_the_others() -> None:
+    """All other connections of this database are cut, and their servers gone."""
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        cursor.execute(f"SELECT pid {others}")
+        while cursor.fetchone() is not None:
+            cursor.execute(f"SELECT pid {others}")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(
+    caller: Caller, through_front: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridge, "PATIENCE_SECONDS", 0.05)
+    sent: list[Any] = []
+
+    async def script(client: httpx.AsyncClient, front: Front) -> None:
+        async def receive() -> dict[str, Any]:
+            if sent:
+                await asyncio.Event().wait()
+            sent.append("the beginning")
+            return {"type": "http.request", "body": b"x", "more_body": True}
+
+        async def send(answer: Any) -> None:
+            sent.append(answer)
+
+        head = {"type": "http", "method": "POST", "path": "/sign-in/", "headers": [(b"content-length", b"1000")]}
+        await front(head, receive, send)
+
+    through_front(caller, script)
+    assert sent[1]["status"] == 408
 
 
 def test_a_read_waits_for_the_message_that_comes(caller: Caller, through_front: Run) -> None:

@@ -1,5 +1,6 @@
 """The hierarchy over HTTP."""
 
+import base64
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -53,6 +54,15 @@ def test_a_project_is_created_and_read_back(admin: Caller) -> None:
         ({"name": ""}, "body.name"),
         ({"name": "a\0b"}, "body.name"),
         ({"name": "x" * 201}, "body.name"),
+        ({"name": "\u200b\u202e"}, "body.name"),
+        (
+            {"name": "x", "config": {"workspace": {"backend": "directory", "repoRoot": "a\0b"}}},
+            "body.config.workspace.repoRoot",
+        ),
+        (
+            {"name": "x", "config": {"retentionPolicy": {"archiveBackend": "a\0b"}}},
+            "body.config.retentionPolicy.archiveBackend",
+        ),
         ({"name": "x", "zzz": 1}, "body.zzz"),
         ({"name": "x", "id": "ses_1"}, "body.id"),
         ({"name": "x", "config": {"maxDelegationDepth": "4"}}, "body.config.maxDelegationDepth"),
@@ -157,6 +167,7 @@ def test_sessions_are_filtered(admin: Caller) -> None:
         ({"project": "\0"}, "query.project"),
         ({"actor": "bob"}, "query.actor"), ({"actor": "usr_\0"}, "query.actor"), ({"cursor": "zz"}, "query.cursor"),
         ({"cursor": "é"}, "query.cursor"), ({"cursor": "W10"}, "query.cursor"), ({"cursor": "WzEsMV0"}, None),
+        ({"cursor": base64.urlsafe_b64encode(b"[" * 1400).decode()}, "query.cursor"),
         ({"cursor": "Wzk5OTk5OTk5OTk5OTk5OTk5OTk5OSwxXQ"}, "query.cursor"), ({"q": "\0"}, None),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from django.db import connection
 from sessions_app.access.models import AuditEntry
 from sessions_app.access.rules import Scope
 from sessions_app.events.models import Event
+from sessions_app.hierarchy import actions
 from sessions_app.hierarchy.models import Session, SubSession
 from sessions_app.wire.authentication import ApiKeyBearer
 from sessions_app.wire.times import now_ms
@@ -171,6 +172,12 @@ def test_a_session_alone_is_deleted_with_what_it_holds(admin: Caller) -> None:
     assert Event.objects.latest("id").kind == "session.deleted"
 
 
+def test_an_id_with_something_in_it_that_no_id_has_deletes_nothing(admin: Caller) -> None:
+    session = admin.session()["id"]
+    assert delete(admin, f"/sessions/{session[:8]}%00{session[8:]}").status_code == 204
+    admin.found(f"/sessions/{session}")
+
+
 def test_a_session_with_edges_is_not_deleted_until_they_are_gone(admin: Caller) -> None:
     parent = admin.session()["id"]
     edge = spawn(admin, parent)
@@ -322,6 +329,26 @@ def test_sessions_that_are_added_while_their_tree_moves_move_with_it(admin: Call
         thread.join()
     root = Session.objects.get(public_id=moved)
     assert Session.objects.filter(root_id=root.root_id, depth=root.depth + 1).count() == 15
+
+
+@pytest.mark.parametrize("target", ["parent", "child"])
+def test_what_goes_between_a_look_and_its_lock_is_not_found(
+    admin: Caller, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    project = admin.project()["id"]
+    parent, child = admin.session(projectId=project), admin.session(projectId=project)
+    gone = {"parent": parent, "child": child}[target]["id"]
+    original = actions.edges._lock_with_roots
+
+    def too_late(keys: set[int]) -> dict[int, Session]:
+        Session.objects.filter(public_id=gone).update(public_id="ses_gone")
+        delete(admin, "/sessions/ses_gone")
+        return original(keys)
+
+    monkeypatch.setattr(actions.edges, "_lock_with_roots", too_late)
+    refused_body = {"parentSessionId": parent["id"], "childSessionId": child["id"], "kind": "agent_spawn",
+                    "spawnedBy": admin.user()}  # fmt: skip
+    assert_problem(admin.post("/sub-sessions", refused_body), 404, "not_found")
 
 
 # Tenants

@@ -36,6 +36,14 @@ def test_a_read_of_what_the_caller_has_is_304(caller: Caller, form: str) -> None
     assert caller.client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
+@pytest.mark.parametrize("stale", ['"zz*', "zz", '"zz", *', '"*"', ""])
+def test_what_names_no_tag_is_not_taken_for_all(caller: Caller, stale: str) -> None:
+    session = caller.session()
+    path = f"{caller.base}/sessions/{session['id']}"
+    answer = caller.client.put(path, json.dumps(session), "application/json", headers={"If-Match": stale})
+    assert_problem(answer, 412, "precondition_failed")
+
+
 @pytest.mark.parametrize(
     ("accepted", "encoding"),
     [("gzip", "gzip"), ("zstd, gzip", "zstd"), ("br;q=1, gzip;q=0.5", "gzip"), ("zstd;q=0, gzip", "gzip"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.wire.errors import MalformedBody
-from sessions_app.wire.json import MAX_DEPTH, read_json, slice_array, slice_object
+from sessions_app.wire.json import MAX_DEPTH, check_depth, read_json, slice_array, slice_object
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -85,3 +86,42 @@ def test_what_cannot_be_kept_is_refused(data: bytes) -> None:
 def test_what_can_be_kept_is_read(data: bytes, value: Any) -> None:
     assert value is None or read_json(data) == value
     read_json(data)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"[", b"]"),
+        (b'{"a":', b"}"),
+        (b'["]",', b"]"),
+        (b'["\\"[", ', b"]"),
+        (b'["\\\\", ', b"]"),
+     (b'[[], "x", ', b", {}]"),
+    ],
+)  # fmt: skip
+def test_how_deep_it_nests_is_counted_outside_of_strings(depth: int, before: bytes, after: bytes) -> None:
+    inner = b"0" if before != b"[" else b""
+    levels = depth - 1 if b"[]" in before else depth
+    data = before * levels + (b"[]" if b"[]" in before else inner) + after * levels
+    if depth > MAX_DEPTH:
+        with pytest.raises(MalformedBody, match="deeper"):
+            check_depth(data)
+    else:
+        check_depth(data)
+        read_json(data)
+
+
+@pytest.mark.parametrize(
+    "made_to_be_slow",
+    [b"[" * 65 + b'"' + b'\\"' * 200_000, b"[" * 65 + b'"' + b'\\"' * 200_000 + b"\\", b'["' * 200_000,
+     b"[" * 65 + b'"' * 400_001, b"[[" + b'"",' * 400_000 + b"[]]]" * 70, b"{" * 400_000, b'{"a":' * 100_000],
+)  # fmt: skip
+def test_a_text_that_is_made_to_be_slow_is_refused_in_no_time(made_to_be_slow: bytes) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 10)  # quadratic time would take minutes; the alarm ends the run then
+    try:
+        for read in (read_json, slice_object, slice_array):
+            with pytest.raises(MalformedBody):
+                read(made_to_be_slow)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

@@ -127,7 +127,7 @@ def test_a_body_that_does_not_fit_keeps_nothing_and_says_where(
     assert Session.objects.get().last_seq == 0
 
 
-@pytest.mark.parametrize("body", [b"\n\n", b"{}\n" * 1001])
+@pytest.mark.parametrize("body", [b"\n\n", b"{}\n" * 1001, b"\n" * 100_000])
 def test_no_lines_or_too_many_are_refused(runner: Caller, path: str, body: bytes) -> None:
     assert_problem(runner.post(path, body, content_type="application/x-ndjson"), 422, "invalid_request")
 
@@ -262,13 +262,21 @@ def test_a_packed_body_is_unpacked(runner: Caller, path: str, encoding: str, pac
         ("gzip", gzip.compress(b" " * 200_000), 413, "body_too_large"),
         ("zstd", zstandard.compress(b" " * 200_000), 413, "body_too_large"),
         ("zstd", zstandard.compress(b" " * 50_000_000, 19), 413, "body_too_large"),
+        ("gzip", gzip.compress(b"") * 80_000, 400, "malformed_body"),
+        ("zstd", zstandard.compress(b"") * 80_000, 400, "malformed_body"),
     ],
     ids=["gzip-none", "gzip-cut", "gzip-rest", "zstd-none", "zstd-cut", "zstd-rest", "br", "twice", "gzip-large",
-         "zstd-large", "zstd-bomb"],
+         "zstd-large", "zstd-bomb", "gzip-members", "zstd-frames"],
 )  # fmt: skip
 def test_a_packed_body_that_cannot_be_read_is_refused(
     runner: Caller, path: str, settings: Any, encoding: str, packed: bytes, status: int, code: str
 ) -> None:
-    settings.MAX_BODY_BYTES = 100_000
+    settings.MAX_BODY_BYTES = max(100_000, len(packed))
     assert_problem(runner.post(path, packed, **{"Content-Encoding": encoding}), status, code)
     assert not Message.objects.exists()
+
+
+def test_blank_lines_say_nothing_however_many(runner: Caller, path: str) -> None:
+    line = json.dumps(user("x")).encode()
+    body = b"\n" * 3_000 + line + b"\r\n \n" * 3_000 + line
+    assert runner.post(path, body, content_type="application/x-ndjson").json()["lastSeq"] == 2
