@@ -8,6 +8,7 @@ from benchmarks.load import TENANT, Loaded, load, message, session_id
 from benchmarks.raw import RawWriter
 from benchmarks.server import Bench, database, web
 from benchmarks.timing import Figure, interleave, median_of_rounds, note, rate
+from sessions_app.ids import new_id
 
 BATCH = 1000
 MANY = 16
@@ -41,7 +42,7 @@ def _singles(
 ) -> list[Figure]:
     raw, http = RawWriter(url, loaded, clients), Clients(port, clients)
     each = max(1, size.singles // clients)
-    for_raw, for_http = _unowned(0, clients), _unowned(clients, clients)
+    for_raw, for_http, for_keyed = (_unowned(place * clients, clients) for place in range(3))
     requests = [[_append_one(api_key, session)] * each for session in for_http]
 
     def by_raw() -> list[float]:
@@ -51,22 +52,27 @@ def _singles(
     def by_http() -> list[float]:
         return rate(each * clients, lambda: http.run(requests))
 
+    def by_keyed() -> list[float]:
+        keyed = [[_append_one(api_key, session, new_id("key")) for _ in range(each)] for session in for_keyed]
+        return rate(each * clients, lambda: http.run(keyed))
+
     try:
-        given = interleave(size.rounds, {"raw": by_raw, "http": by_http})
+        given = interleave(size.rounds, {"raw": by_raw, "http": by_http, "keyed": by_keyed})
     finally:
         raw.close()
         http.close()
-    fast, ours = (median_of_rounds(given[name], 0.5) for name in ("raw", "http"))
+    fast, ours, keyed = (median_of_rounds(given[name], 0.5) for name in ("raw", "http", "keyed"))
     name = f"single append, {clients} client{'s' * (clients > 1)}"
     return [
         Figure(f"{name}: one statement, raw", fast, "messages/s"),
         Figure(f"{name}: HTTP", ours, "messages/s", "raw", ours / fast, required, aim),
+        Figure(f"{name}: HTTP, Idempotency-Key", keyed, "messages/s", "HTTP", keyed / ours, 0.85, 0.85),
     ]
 
 
 def _batches(url: str, port: int, loaded: Loaded, api_key: str, size: Size) -> list[Figure]:
     raw, http = RawWriter(url, loaded, 1), Clients(port, 1)
-    to_copy, as_array, as_lines = _unowned(2 * MANY, 3)
+    to_copy, as_array, as_lines = _unowned(3 * MANY, 3)
     path = f"/api/v1/tenants/{TENANT}/sessions"
     lines = [message(number) for number in range(BATCH)]
     array = b'{"messages":[' + b",".join(lines) + b"]}"
@@ -100,9 +106,9 @@ def _batches(url: str, port: int, loaded: Loaded, api_key: str, size: Size) -> l
     return figures
 
 
-def _append_one(api_key: str, session: int) -> bytes:
+def _append_one(api_key: str, session: int, repeatable_as: str = "") -> bytes:
     path = f"/api/v1/tenants/{TENANT}/sessions/{session_id(session)}/messages"
-    return request("POST", path, api_key, b'{"message":' + message(session) + b"}")
+    return request("POST", path, api_key, b'{"message":' + message(session) + b"}", repeatable_as=repeatable_as)
 
 
 def _unowned(first: int, count: int) -> Sequence[int]:

@@ -77,9 +77,13 @@ class Clients:
         return True
 
 
-def request(method: str, path: str, key: str, body: bytes = b"", kind: str = "application/json") -> bytes:
-    """The bytes of one request of a program."""
+def request(
+    method: str, path: str, key: str, body: bytes = b"", kind: str = "application/json", repeatable_as: str = ""
+) -> bytes:
+    """The bytes of one request of a program, with an Idempotency-Key where it is to be repeatable."""
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+    if repeatable_as:
+        head += f"Idempotency-Key: {repeatable_as}\r\n"
     if body:
         head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"\r\n" + body
