@@ -33,8 +33,8 @@ def result_slot(index: int) -> str:
 
 
 def call_mark(index: int) -> str:
-    """The attribute of this call's element; ` open` goes behind it."""
-    return f'data-call="{index}"'
+    """The beginning of this call's element, ` open` goes behind it. No text can look like it: its `<` is escaped."""
+    return f'<details class="call" data-call="{index}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _calls(source: Source, body: Body) -> str:
 def _call(source: Source, index: int, call: Call) -> str:
     name = visible_text(call.name[:200]) or "unnamed tool"
     return (
-        f'<details class="call" {call_mark(index)}><summary><span class="call-name">{name}</span> '
+        f'{call_mark(index)}><summary><span class="call-name">{name}</span> '
         f'<span class="call-preview">{_preview(call.arguments)}</span>{state_slot(index)}</summary>'
         f'<div class="call-arguments"><p class="call-label">Arguments'
         f'{_arguments_note(call.arguments)} <code class="message-call">{one_line(call.id, 60)}</code></p>'

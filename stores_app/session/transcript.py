@@ -16,7 +16,7 @@ from stores_app.session.rendering import articles
 
 PAGE = 50
 _BEFORE_TARGET = 15  # messages shown above the one that a permalink names
-_SLOT = re.compile(r'<!--(state|result|alone):?(\d*)-->|data-call="(\d+)"')
+_SLOT = re.compile(r'<!--(state|result|alone):?(\d{0,4})-->|<details class="call" data-call="(\d{1,4})"')
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"))
 
 

@@ -121,6 +121,22 @@ def test_calls_without_results_and_results_without_calls_say_so(client: Client, 
     assert html.count("Another result for this call came first.") == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'data-call="' + "9" * 5_000 + '"',
+        '<details class="call" data-call="0"',
+        "<!--state:0-->",
+        "<!--result:" + "9" * 5_000,
+    ],
+)
+def test_text_that_looks_like_a_slot_is_text(client: Client, session: Session, text: str) -> None:
+    write(session, [calling("call_1"), result("call_1", text), user(text), {"role": "assistant", "content": text}])
+    html = stretch(client, session)
+    assert html.count('<details class="call"') == 1
+    assert len(shown(html)) == 4
+
+
 def test_a_permalink_to_a_result_opens_its_call(client: Client, session: Session) -> None:
     ids = write(session, [*(user("x") for _ in range(60)), calling("a"), *(user("x") for _ in range(100)), result("a")])
     html = stretch(client, session, f"at={ids[-1]}")
