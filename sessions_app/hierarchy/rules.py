@@ -1,11 +1,13 @@
 """Statuses, their transitions, derivation, actors and lineage: decisions on plain values (domain.md §3 to §5)."""
 
+import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from sessions_app.hierarchy.errors import DelegationCapacityExceeded, IllegalTransition, TreeTooDeep
 from sessions_app.ids import BadId, check_id
+from sessions_app.wire.jsonb import can_hold, nesting
 
 SESSION_STATUSES = ("active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived")
 SUB_SESSION_STATUSES = (
@@ -36,6 +38,8 @@ PROJECT_DEFAULTS: dict[str, Any] = {
 
 MAX_TREE_DEPTH = 32  # with ids of 64 characters the longest path still fits an index entry
 MAX_ACTOR_NESTING = 32
+MAX_ACTOR_LEVELS = 48  # of all arrays and objects: a record that holds the actor must still be one that can come in
+MAX_ACTOR_CHARACTERS = 64 * 1024
 
 SESSION_TRANSITIONS: Mapping[str, frozenset[str]] = {
     "idle": frozenset({"active", "locked"}),
@@ -129,21 +133,38 @@ class BadActor(ValueError):
 
 
 def check_actor(actor: Any, tenant_id: str) -> dict[str, Any]:
-    """The actor as it is; raises BadActor where kind, id or tenant do not fit, at any level of the chain (§3)."""
+    """The actor as it is, unknown fields too.
+
+    Raises BadActor where kind, id or tenant do not fit, at any level of the chain (§3), or where it cannot be kept.
+    """
     where, level = "actor", actor
     for _ in range(MAX_ACTOR_NESTING):
-        if not isinstance(level, dict):
-            raise BadActor(f"{where}: expected an object")
-        kind = level.get("kind")
-        if kind not in ACTOR_REFS:
-            raise BadActor(f"{where}.kind: expected one of user, agent, system")
-        _check_actor_ref(f"{where}.{ACTOR_REFS[kind]}", _ACTOR_PREFIXES[kind], level.get(ACTOR_REFS[kind]))
-        if level.get("tenantId") != tenant_id:
-            raise BadActor(f"{where}.tenantId: expected {tenant_id}")
+        _check_actor_level(where, level, tenant_id)
         if "parentActor" not in level:
+            _check_actor_size(actor)
             return dict(actor)
         where, level = f"{where}.parentActor", level["parentActor"]
     raise BadActor(f"actor: more than {MAX_ACTOR_NESTING} levels")
+
+
+def _check_actor_level(where: str, level: Any, tenant_id: str) -> None:
+    if not isinstance(level, dict):
+        raise BadActor(f"{where}: expected an object")
+    kind = level.get("kind")
+    if not isinstance(kind, str) or kind not in ACTOR_REFS:
+        raise BadActor(f"{where}.kind: expected one of {', '.join(ACTOR_REFS)}")
+    _check_actor_ref(f"{where}.{ACTOR_REFS[kind]}", _ACTOR_PREFIXES[kind], level.get(ACTOR_REFS[kind]))
+    if level.get("tenantId") != tenant_id:
+        raise BadActor(f"{where}.tenantId: expected {tenant_id}")
+    if not can_hold({name: value for name, value in level.items() if name != "parentActor"}):
+        raise BadActor(f"{where}: holds a NUL or half of a surrogate pair, which a record cannot")
+
+
+def _check_actor_size(actor: dict[str, Any]) -> None:
+    if nesting(actor) > MAX_ACTOR_LEVELS:
+        raise BadActor(f"actor: nests deeper than {MAX_ACTOR_LEVELS} levels")
+    if len(json.dumps(actor, ensure_ascii=False)) > MAX_ACTOR_CHARACTERS:
+        raise BadActor(f"actor: longer than {MAX_ACTOR_CHARACTERS} characters")
 
 
 def _check_actor_ref(where: str, prefix: str, ref: Any) -> None:

@@ -92,10 +92,29 @@ USER = {"kind": "user", "userId": "usr_ada", "tenantId": "tnt_a"}
         {"kind": "system", "role": "sys_scheduler", "tenantId": "tnt_a"},
         {"kind": "agent", "agentId": "agt_coder", "tenantId": "tnt_a", "parentActor": USER},
         {"kind": "agent", "agentId": "agt_coder", "tenantId": "tnt_a", "note": "unknown fields stay"},
+        {**USER, "note": {"pair": "\U0001f600", "backslash": "\\u0000", "numbers": [1e23, 10**400, None, True]}},
     ],
 )
 def test_an_actor_is_taken_as_it_is(actor: dict[str, Any]) -> None:
     assert rules.check_actor(actor, "tnt_a") == actor
+
+
+# What jsonb cannot hold, as value and as name, at any depth.
+IMPOSSIBLE: list[dict[str, Any]] = [
+    {"note": "a\0b"},
+    {"note": "\ud800"},
+    {"a\0b": 1},
+    {"\udfff": 1},
+    {"note": [{"x": [1, {"y": "\0"}]}]},
+    {"note": [{"x": {"\ud83d": 1}}]},
+]
+
+
+def _nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def _chain(length: int) -> dict[str, Any]:
@@ -103,6 +122,12 @@ def _chain(length: int) -> dict[str, Any]:
     for number in range(length):
         actor = {"kind": "agent", "agentId": f"agt_{number}", "tenantId": "tnt_a", "parentActor": actor}
     return actor
+
+
+NO_TEXTS: list[Any] = [[], {}, None]
+NO_KINDS: list[Any] = [*NO_TEXTS, {"a": []}, 1, True, "\0"]
+NO_REFS: list[Any] = [*NO_TEXTS, 1, "usr_\ud800"]
+NO_ACTORS: list[Any] = [*NO_TEXTS, "usr_ada", [USER]]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +143,17 @@ def _chain(length: int) -> dict[str, Any]:
         ({"kind": "agent", "agentId": "agt_x", "tenantId": "tnt_a", "parentActor": {**USER, "tenantId": "tnt_b"}},
          "actor.parentActor.tenantId"),
         (_chain(40), "actor: more than"),
+        *(({**USER, "kind": kind}, "actor.kind") for kind in NO_KINDS),
+        ({}, "actor.kind"),
+        *(({**USER, "userId": ref}, "actor.userId") for ref in NO_REFS),
+        *(({**USER, "tenantId": tenant}, "actor.tenantId") for tenant in NO_TEXTS),
+        *(({**USER, "parentActor": parent}, "actor.parentActor") for parent in NO_ACTORS),
+        *(({**USER, **extra}, "actor: holds a NUL") for extra in IMPOSSIBLE),
+        *(({**USER, "parentActor": {**USER, **extra}}, "actor.parentActor: holds a NUL") for extra in IMPOSSIBLE),
+        ({**USER, "note": _nested(48)}, "actor: nests deeper"),
+        ({**USER, "note": _nested(100_000)}, "actor: nests deeper"),
+        ({**USER, "note": "x" * 70_000}, "actor: longer than"),
+        ({**USER, "notes": list(range(20_000))}, "actor: longer than"),
     ],
 )  # fmt: skip
 def test_a_wrong_actor_is_refused_with_the_place(actor: Any, place: str) -> None:
