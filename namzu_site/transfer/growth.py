@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from django.db import transaction
-from psycopg.errors import UniqueViolation
+from django.db import IntegrityError, transaction
 
 from namzu_site.transfer.messages import Diverged, MessageFile, behind_known, write_messages
 from namzu_site.transfer.tree import TreeImport, differing, file_in, session_values
@@ -36,7 +35,7 @@ def _catch_up(tree: TreeImport, folder: Folder, record: SessionRecord, known: Se
     messages = MessageFile(folder, record)
     try:
         return _take_new(tree, messages, known)
-    except (Diverged, UniqueViolation):  # perhaps only because of ids that occur twice in the file
+    except (Diverged, IntegrityError):  # perhaps only because of ids that occur twice in the file
         messages = replace(messages, without_repeats=True)
     except NewerRecord as newer:
         tree.report.reported.add_damage(newer)
@@ -45,7 +44,7 @@ def _catch_up(tree: TreeImport, folder: Folder, record: SessionRecord, known: Se
         return _take_new(tree, messages, known)
     except Diverged as diverged:
         reason = f"message {diverged.seq} is known with another id; nothing of the file was added"
-    except UniqueViolation:
+    except IntegrityError:
         reason = "an id behind the known messages is that of a known one; nothing of the file was added"
     tree.report.reported.add(file_in(folder, MESSAGES_FILE), "", reason, "diverged")
     return 0

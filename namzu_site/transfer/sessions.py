@@ -2,8 +2,7 @@
 
 from itertools import chain
 
-from django.db import connection, transaction
-from psycopg.errors import UniqueViolation
+from django.db import IntegrityError, connection, transaction
 
 from namzu_site.transfer.growth import compare_session
 from namzu_site.transfer.messages import MessageFile, write_messages
@@ -67,7 +66,7 @@ def _import(tree: TreeImport, project: Project, folder: Folder, record: SessionR
     try:
         try:
             session = _write(tree, project, record, messages)
-        except UniqueViolation:  # an id that occurs twice: once more, with a list of the ids
+        except IntegrityError:  # an id that occurs twice: once more, with a list of the ids
             messages = MessageFile(folder, record, without_repeats=True)
             session = _write(tree, project, record, messages)
     except NewerRecord as newer:

@@ -25,7 +25,7 @@ def test_all_of_them_run() -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     tables = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [len(table["figures"]) for table in tables] == [7, 10, 8]
+    assert [len(table["figures"]) for table in tables] == [9, 10, 8]
     assert all(figure["value"] > 0 for table in tables for figure in table["figures"])
 
 
