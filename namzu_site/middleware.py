@@ -25,9 +25,14 @@ class ApiFirst:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(API_PREFIX) or request.path_info.endswith(DOCS_SUFFIX):
             return self.get_response(request)
+        head = request.method == "HEAD"
+        if head:
+            request.method = "GET"  # whatever reads, in whatever way, answers HEAD too
         response = _answer(request)
         if isinstance(response, HttpResponse):
             response = finish(request, response)
+            if head:
+                response.content = b""  # the headers stay those of GET, Content-Length too
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
@@ -43,6 +48,7 @@ def _answer(request: HttpRequest) -> HttpResponseBase:
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and isinstance(response, HttpResponse):
         detail = "This address does not answer to this method."
         refusal = problem(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", detail)
-        refusal["Allow"] = response["Allow"]
+        allowed = set(response["Allow"].split(", "))
+        refusal["Allow"] = ", ".join(sorted(allowed | {"HEAD"} if "GET" in allowed else allowed))
         return refusal
     return response

@@ -11,6 +11,7 @@ from sessions_app.access.rules import Scope, command
 from sessions_app.hierarchy.actions import create_tenant
 from sessions_app.hierarchy.models import Tenant
 from sessions_app.wire.times import now_ms
+from tests.description import check_answer
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse
@@ -22,6 +23,15 @@ else:
 BY = command("tests")
 
 
+class CheckedClient(Client):
+    """A client that holds every answer of the API against its description."""
+
+    def request(self, **request: Any) -> Answer:
+        response = super().request(**request)
+        check_answer(request["REQUEST_METHOD"], request["PATH_INFO"], response)
+        return response
+
+
 class Caller:
     """Calls paths below `/api/v1/tenants/<its tenant>` with a key of the scope."""
 
@@ -31,7 +41,7 @@ class Caller:
         self.key, self.token = create_api_key(
             tenant_id=tenant.pk, name="tests", scope=scope, actor=actor, by=BY, now=now_ms()
         )
-        self.client = Client(headers={"authorization": f"Bearer {self.token}"})
+        self.client = CheckedClient(headers={"authorization": f"Bearer {self.token}"})
 
     def get(self, path: str, **query: Any) -> Answer:
         return self.client.get(self.base + path, query)

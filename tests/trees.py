@@ -1,5 +1,6 @@
 """Large trees made in two statements, valid in every column."""
 
+import json
 from datetime import timedelta
 
 from django.db import connection
@@ -13,6 +14,7 @@ from sessions_app.wire.times import now_ms
 def make_tree(project: Project, size: int, *, width: int = 100) -> str:
     """Public id of the root of a new tree with `size` sessions below it: `width` children, the rest below the first."""
     now = now_ms()
+    by = json.dumps({"kind": "system", "role": "sys_tests", "tenantId": project.tenant.public_id})
     root, first, *_ = keys = take_keys(size + 1)
     rows = [(root, f"ses_t{root}", root, 0, "", None)]
     edges = []
@@ -32,7 +34,7 @@ def make_tree(project: Project, size: int, *, width: int = 100) -> str:
         cursor.executemany(
             "INSERT INTO sessions_app_subsession (public_id, parent_id, child_id, tenant_id, kind, status, spawned_by,"
             " spawned_at, failure_mode, completion_mode, extra, updated_at)"
-            " VALUES (%s, %s, %s, %s, 'agent_spawn', 'idle', '{}', %s, 'delegate', 'summary_ref', '{}', %s)",
-            [(public_id, parent, child, project.tenant_id, at, now) for public_id, parent, child, at in edges],
+            " VALUES (%s, %s, %s, %s, 'agent_spawn', 'idle', %s, %s, 'delegate', 'summary_ref', '{}', %s)",
+            [(public_id, parent, child, project.tenant_id, by, at, now) for public_id, parent, child, at in edges],
         )
     return f"ses_t{root}"

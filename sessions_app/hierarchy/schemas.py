@@ -5,9 +5,24 @@ from typing import Annotated, Any, Literal
 from ninja import Field
 from pydantic import AfterValidator, StringConstraints
 
+from sessions_app.hierarchy import examples as examples
 from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
 from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
-from sessions_app.wire.schemas import In, Name, Out, Paging, TenantPath, id_of, printable
+from sessions_app.hierarchy.shapes import Actor, ActorIn, ProjectConfig
+from sessions_app.wire.schemas import (
+    VISIBLE,
+    In,
+    Name,
+    Out,
+    Paging,
+    TenantPath,
+    Time,
+    example,
+    id_of,
+    left_out,
+    path_id,
+    printable,
+)
 from sessions_app.wire.times import to_wire
 
 SessionStatus = Literal["active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived"]
@@ -31,11 +46,18 @@ FailureMode = Literal["delegate", "fail_fast"]
 CompletionMode = Literal["summary_ref", "merge_back"]
 
 
+# Null says the same as nothing at all.
+_ONE_CHILD = [
+    {"required": ["child"], "properties": {"child": {"type": "object"}, "childSessionId": {"type": "null"}}},
+    {"required": ["childSessionId"], "properties": {"childSessionId": {"type": "string"}, "child": {"type": "null"}}},
+]
+
+
 class WorkspaceConfigIn(In):
     """Where the project's sessions get their workspaces."""
 
     backend: Literal["git-worktree", "directory"]
-    repo_root: Annotated[str, StringConstraints(max_length=4096), AfterValidator(printable)] | None = None
+    repo_root: Annotated[str, StringConstraints(max_length=4096), AfterValidator(printable), VISIBLE] | None = None
 
 
 class RetentionPolicyIn(In):
@@ -43,7 +65,7 @@ class RetentionPolicyIn(In):
 
     idle_sub_session_ttl: int | None = Field(None, alias="idleSubSessionTTL", ge=0, le=2**53)
     max_sub_sessions_per_project: int | None = Field(None, ge=0, le=2**31 - 1)
-    archive_backend: Annotated[str, StringConstraints(max_length=64), AfterValidator(printable)] | None = None
+    archive_backend: Annotated[str, StringConstraints(max_length=64), AfterValidator(printable), VISIBLE] | None = None
 
 
 class ProjectConfigIn(In):
@@ -75,18 +97,24 @@ class ProjectConfigPatch(In):
 
 
 class ProjectPatch(In):
+    model_config = example(examples.PROJECT_PATCH)
+
     name: Name | None = None
     config: ProjectConfigPatch | None = None
 
 
 class TenantIn(In):
+    model_config = example(examples.TENANT_IN)
+
     name: Name
     id: id_of("tnt") | None = None  # type: ignore[valid-type]
 
 
 class ProjectIn(In):
+    model_config = example(examples.PROJECT_IN)
+
     name: Name
-    config: ProjectConfigIn = ProjectConfigIn()  # type: ignore[call-arg]
+    config: ProjectConfigIn = Field(default_factory=ProjectConfigIn)  # type: ignore[arg-type]
     id: id_of("prj") | None = None  # type: ignore[valid-type]
     tenant_id: str | None = None
 
@@ -94,8 +122,10 @@ class ProjectIn(In):
 class SessionIn(In):
     """`currentActor` must be there: null says that nobody owns the session."""
 
+    model_config = example(examples.SESSION_IN)
+
     project_id: id_of("prj")  # type: ignore[valid-type]
-    current_actor: dict[str, Any] | None
+    current_actor: ActorIn | None
     label: Name | None = None
     id: id_of("ses") | None = None  # type: ignore[valid-type]
     tenant_id: str | None = None
@@ -104,13 +134,15 @@ class SessionIn(In):
 class SessionPut(In):
     """The whole record of a session, as it was read, with what is to change."""
 
+    model_config = example(examples.SESSION_PUT)
+
     id: str
     project_id: str
     tenant_id: str
     label: Name | None = None
     status: SessionStatus
-    current_actor: dict[str, Any] | None
-    previous_actors: list[dict[str, Any]] = Field(max_length=10_000)
+    current_actor: ActorIn | None
+    previous_actors: list[ActorIn] = Field(max_length=10_000)
     workspace_id: id_of("wsp") | None  # type: ignore[valid-type]
     owner_version: int = Field(ge=0, le=2**63 - 1)
     created_at: str
@@ -120,18 +152,20 @@ class SessionPut(In):
 class ChildIn(In):
     """A session that is made together with its edge."""
 
-    current_actor: dict[str, Any] | None
+    current_actor: ActorIn | None
     label: Name | None = None
 
 
 class SubSessionIn(In):
     """Either `childSessionId` or `child`."""
 
+    model_config = example(examples.SUB_SESSION_IN, oneOf=_ONE_CHILD)
+
     parent_session_id: id_of("ses")  # type: ignore[valid-type]
     child_session_id: id_of("ses") | None = None  # type: ignore[valid-type]
     child: ChildIn | None = None
     kind: EdgeKind
-    spawned_by: dict[str, Any]
+    spawned_by: ActorIn
     failure_mode: FailureMode = "delegate"
     completion_mode: CompletionMode = "summary_ref"
     id: id_of("sub") | None = None  # type: ignore[valid-type]
@@ -141,13 +175,15 @@ class SubSessionIn(In):
 class SubSessionPut(In):
     """The whole record of an edge, as it was read, with its new status."""
 
+    model_config = example(examples.SUB_SESSION_PUT)
+
     id: str
     parent_session_id: str
     child_session_id: str
     tenant_id: str
     kind: EdgeKind
     status: SubSessionStatus
-    spawned_by: dict[str, Any]
+    spawned_by: ActorIn
     spawned_at: str
     failure_mode: FailureMode
     completion_mode: CompletionMode
@@ -161,62 +197,72 @@ class SubSessionPut(In):
 
 
 class TenantOut(Out):
-    id: str
+    model_config = example(examples.TENANT)
+
+    id: id_of("tnt")  # type: ignore[valid-type]
     name: str
-    created_at: str
+    created_at: Time
 
 
 class ProjectOut(Out):
-    id: str
-    tenant_id: str
+    model_config = example(examples.PROJECT)
+
+    id: id_of("prj")  # type: ignore[valid-type]
+    tenant_id: id_of("tnt")  # type: ignore[valid-type]
     name: str
-    config: dict[str, Any]
-    created_at: str
-    updated_at: str
+    config: ProjectConfig
+    created_at: Time
+    updated_at: Time
 
 
 class SessionOut(Out):
-    id: str
-    project_id: str
-    tenant_id: str
-    label: str | None = None
+    model_config = example(examples.SESSION)
+
+    id: id_of("ses")  # type: ignore[valid-type]
+    project_id: id_of("prj")  # type: ignore[valid-type]
+    tenant_id: id_of("tnt")  # type: ignore[valid-type]
+    label: str | None = left_out()
     status: SessionStatus
-    current_actor: dict[str, Any] | None
-    previous_actors: list[dict[str, Any]]
+    current_actor: Actor | None
+    previous_actors: list[Actor]
     workspace_id: str | None
     owner_version: int
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
 
 
 class SubSessionOut(Out):
-    id: str
-    parent_session_id: str
-    child_session_id: str
-    tenant_id: str
+    model_config = example(examples.SUB_SESSION)
+
+    id: id_of("sub")  # type: ignore[valid-type]
+    parent_session_id: id_of("ses")  # type: ignore[valid-type]
+    child_session_id: id_of("ses")  # type: ignore[valid-type]
+    tenant_id: id_of("tnt")  # type: ignore[valid-type]
     kind: EdgeKind
     status: SubSessionStatus
-    spawned_by: dict[str, Any]
-    spawned_at: str
+    spawned_by: Actor
+    spawned_at: Time
     failure_mode: FailureMode
     completion_mode: CompletionMode
     workspace_id: str | None
-    prev_artifact_ref: dict[str, Any] | None = None
-    broadcast_group_id: str | None = None
-    summary_ref: str | None = None
-    archive_ref: str | None = None
-    archived_at: str | None = None
-    updated_at: str
+    prev_artifact_ref: dict[str, Any] | None = left_out()
+    broadcast_group_id: str | None = left_out()
+    summary_ref: str | None = left_out()
+    archive_ref: str | None = left_out()
+    archived_at: Time | None = left_out()
+    updated_at: Time
 
 
 class LineageOut(Out):
-    parent_session_id: str | None
-    root_session_id: str
+    parent_session_id: id_of("ses") | None  # type: ignore[valid-type]
+    root_session_id: id_of("ses")  # type: ignore[valid-type]
     depth: int
 
 
 class TreeItemOut(Out):
     """One session of a tree, with the edge it hangs on (null on a root)."""
+
+    model_config = example(examples.TREE_ITEM)
 
     lineage: LineageOut
     session: SessionOut
@@ -226,36 +272,42 @@ class TreeItemOut(Out):
 class DrillOut(Out):
     """A session with the edges below it and the ids of its ancestors, root first, itself last."""
 
+    model_config = example(examples.DRILL)
+
     session: SessionOut
     children: list[SubSessionOut]
-    children_cursor: str | None = None
-    ancestry: list[str]
+    children_cursor: str | None = left_out()
+    ancestry: list[id_of("ses")]  # type: ignore[valid-type]
 
 
 class ProjectPath(TenantPath):
-    project_id: str
+    project_id: path_id("prj")  # type: ignore[valid-type]
 
 
 class SessionPath(TenantPath):
-    session_id: str
+    session_id: path_id("ses")  # type: ignore[valid-type]
 
 
 class SubSessionPath(TenantPath):
-    sub_session_id: str
+    sub_session_id: path_id("sub")  # type: ignore[valid-type]
 
 
 class SessionFilter(Paging):
     """Which sessions; everything absent means all."""
 
-    project: str | None = Field(None, max_length=64)
-    status: SessionStatus | None = None
-    actor: str | None = Field(None, max_length=200, description="Id of the current owner: usr_…, agt_… or sys_…")
-    root: str | None = Field(None, max_length=64, description="A root session: it and all below it")
-    q: str | None = Field(None, max_length=200, description="Words of label or first user line, or the start of an id")
+    project: id_of("prj") | None = left_out()  # type: ignore[valid-type]
+    status: SessionStatus | None = left_out()
+    actor: str | None = left_out(
+        shape={"pattern": "^(usr|agt|sys)_"},
+        max_length=200,
+        description="Id of the current owner: usr_…, agt_… or sys_…",
+    )
+    root: id_of("ses") | None = left_out(description="A root session: it and all below it")  # type: ignore[valid-type]
+    q: str | None = left_out(max_length=200, description="Words of label or first user line, or the start of an id")
 
 
 class TreeQuery(Paging):
-    depth: int | None = Field(None, ge=0, le=MAX_TREE_DEPTH, description="How many levels below the session")
+    depth: int | None = left_out(ge=0, le=MAX_TREE_DEPTH, description="How many levels below the session")
 
 
 def tenant_record(tenant: Tenant) -> dict[str, Any]:

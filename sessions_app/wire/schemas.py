@@ -5,12 +5,12 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from django.http import HttpResponse
 from ninja import Field, Schema
-from pydantic import AfterValidator, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from sessions_app.ids import BadId, check_id
+from sessions_app.ids import MAX_ID_LENGTH, BadId, check_id
 from sessions_app.wire.cursors import DEFAULT_LIMIT, MAX_LIMIT
-from sessions_app.wire.errors import NotFound
+from sessions_app.wire.errors import DomainError, NotFound
 
 Item = TypeVar("Item")
 
@@ -27,11 +27,17 @@ class In(Schema):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
 
 
+class Shape(BaseModel):
+    """A part that is checked by rules and kept as it came, unknown fields too: only described by this."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow")
+
+
 class Page(Out, Generic[Item]):
     """A page of a list; `nextCursor` is null on the last one."""
 
     items: list[Item]
-    next_cursor: str | None = None
+    next_cursor: str | None
 
 
 class Problem(Out):
@@ -45,20 +51,36 @@ class Problem(Out):
     details: dict[str, Any]
 
 
-READ_ERRORS: dict[Any, Any] = {401: Problem, 403: Problem, 404: Problem, 413: Problem, 422: Problem}
-WRITE_ERRORS: dict[Any, Any] = READ_ERRORS | {400: Problem, 409: Problem, 415: Problem, 503: Problem}
-CHANGE_ERRORS: dict[Any, Any] = WRITE_ERRORS | {412: Problem}
+def errors(*classes: type[DomainError]) -> dict[str, Any]:
+    """For `openapi_extra`: what can go wrong in this route, beside what can in all of its kind."""
+    return {"x-errors": classes}
+
+
+def example(record: dict[str, Any], **more: Any) -> ConfigDict:
+    """For `model_config`: what such a record looks like, and what else its description says."""
+    return ConfigDict(json_schema_extra={"examples": [record], **more})
+
+
+def left_out(*, shape: dict[str, Any] | None = None, **limits: Any) -> Any:
+    """A field that is left out where there is nothing to say: None for us, never null on the wire.
+
+    `shape` is what its description says besides.
+    """
+
+    def describe(schema: dict[str, Any]) -> None:
+        for found in schema.pop("anyOf", []):
+            if found.get("type") != "null":
+                schema.update(found)
+        schema.update(shape or {})
+
+    return Field(None, json_schema_extra=describe, **limits)
 
 
 class Paging(Schema):
     """How much of a list, and from where on."""
 
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
-    cursor: str | None = Field(None, max_length=2000, description="`nextCursor` of the page before")
-
-
-class TenantPath(Schema):
-    tenant_id: str
+    cursor: str | None = left_out(max_length=2000, description="`nextCursor` of the page before")
 
 
 def printable(text: str) -> str:
@@ -70,6 +92,10 @@ def printable(text: str) -> str:
     return text
 
 
+def _id_shape(prefix: str) -> Any:
+    return Field(json_schema_extra={"pattern": f"^{prefix}_[0-9A-Za-z._-]+$", "maxLength": MAX_ID_LENGTH})
+
+
 def id_of(prefix: str) -> Any:
     """The type of an id with this prefix."""
 
@@ -79,10 +105,28 @@ def id_of(prefix: str) -> Any:
         except BadId as error:
             raise ValueError(str(error)) from None
 
-    return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{prefix}_[0-9A-Za-z._-]+$"})]
+    return Annotated[str, AfterValidator(checked), _id_shape(prefix)]
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(printable)]
+def path_id(prefix: str) -> Any:
+    """The type of an id in a path: what cannot be one is not there, which is no fault of the request."""
+    return Annotated[str, _id_shape(prefix)]
+
+
+class TenantPath(Schema):
+    tenant_id: path_id("tnt")  # type: ignore[valid-type]
+
+
+_CONTROLS = "\\u0000-\\u001f\\u007f-\\u009f"
+# What `printable` takes, and little more.
+VISIBLE = Field(json_schema_extra={"pattern": f"^[^{_CONTROLS}]*[^\\s{_CONTROLS}][^{_CONTROLS}]*$"})
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200),
+    AfterValidator(printable),
+    VISIBLE,
+]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 def existing_id(prefix: str, kind: str, value: str) -> str:

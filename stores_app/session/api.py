@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from ninja import Path, Query, Router
 
+from sessions_app.hierarchy.errors import NotCurrentOwner, SessionArchived
 from sessions_app.hierarchy.models import Session
 from sessions_app.hierarchy.rules import BadActor, check_actor
 from sessions_app.hierarchy.schemas import SessionPath
@@ -16,10 +17,11 @@ from sessions_app.wire.cursors import decode_cursor, encode_cursor
 from sessions_app.wire.errors import InvalidRequest, NotFound
 from sessions_app.wire.idempotency import call_key, once, once_in_statement
 from sessions_app.wire.json import is_plain, read_json, slice_array, slice_object
-from sessions_app.wire.schemas import READ_ERRORS, WRITE_ERRORS, Page, answer, existing_id, page
+from sessions_app.wire.schemas import Page, answer, errors, existing_id, page
 from sessions_app.wire.times import now_ms
 from sessions_app.wire.waiting import wait_for_news
 from stores_app.session import actions
+from stores_app.session.errors import InvalidMessage
 from stores_app.session.models import Message
 from stores_app.session.rules import read_message
 from stores_app.session.schemas import (
@@ -38,14 +40,15 @@ _LINE = re.compile(rb"[^\n]+")
 @router.post(
     "/sessions/{session_id}/messages",
     auth=RUNNER,
-    response={201: AppendedOut, **WRITE_ERRORS},
+    response={201: AppendedOut},
     summary="Append messages",
-    openapi_extra=APPEND_BODY,
+    openapi_extra=errors(NotCurrentOwner, SessionArchived, InvalidMessage) | APPEND_BODY,
 )
 def append_messages(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """201 with the ids; all or nothing. The messages are there once this answers.
 
-    409 `session_archived`; 403 `not_current_owner` where somebody else owns the session.
+    On a session with an owner: the actor that the key is bound to or, where it is bound to none, the one named as
+    `actor` has to be that owner.
     """
     session_id = existing_id("ses", "session", at.session_id)
     call = call_key(request)
@@ -85,7 +88,7 @@ def _read_messages(request: ApiRequest) -> tuple[list[actions.NewMessage], Any]:
 @router.get(
     "/sessions/{session_id}/messages",
     auth=READ,
-    response={200: Page[MessageOut], **READ_ERRORS},
+    response={200: Page[MessageOut]},
     summary="List messages",
 )
 def list_messages(request: ApiRequest, at: Path[SessionPath], query: Query[MessagesAfter]) -> HttpResponse:

@@ -16,7 +16,7 @@ from sessions_app.wire.errors import InvalidRequest, NotFound
 from sessions_app.wire.schemas import Paging, answer, existing_id, page
 
 # One for all verbs: of two routers with the same path the first answers, with 405 for the other's verbs.
-router = Router(tags=["Hierarchy"])
+router = Router()
 
 
 def newest_page(request: ApiRequest, found: Any, paging: Paging, record: Callable[[Any, str], Any]) -> HttpResponse:

@@ -25,35 +25,38 @@ from sessions_app.hierarchy.schemas import (
     sub_session_record,
     tree_record,
 )
-from sessions_app.ids import BadId, check_id
 from sessions_app.wire.authentication import READ, ApiRequest
 from sessions_app.wire.cursors import MAX_LIMIT, decode_cursor, encode_cursor
 from sessions_app.wire.errors import InvalidRequest
-from sessions_app.wire.schemas import READ_ERRORS, Page, Paging, TenantPath, answer, page
+from sessions_app.wire.schemas import Page, Paging, TenantPath, answer, page
 
 
-@router.get("/projects", auth=READ, response={200: Page[ProjectOut], **READ_ERRORS}, summary="List projects")
+@router.get("/projects", auth=READ, response={200: Page[ProjectOut]}, tags=["Projects"], summary="List projects")
 def list_projects(request: ApiRequest, at: Path[TenantPath], paging: Query[Paging]) -> HttpResponse:
     """The tenant's projects, newest first."""
     found = Project.objects.for_tenant(request.tenant.pk).newest_first()
     return newest_page(request, found, paging, project_record)
 
 
-@router.get("/projects/{project_id}", auth=READ, response={200: ProjectOut, **READ_ERRORS}, summary="Read a project")
-def getproject_of(request: ApiRequest, at: Path[ProjectPath]) -> HttpResponse:
+@router.get(
+    "/projects/{project_id}", auth=READ, response={200: ProjectOut}, tags=["Projects"], summary="Read a project"
+)
+def read_project(request: ApiRequest, at: Path[ProjectPath]) -> HttpResponse:
     """The project."""
     return answer(project_record(project_of(request, at.project_id), request.tenant.public_id))
 
 
-@router.get("/sessions", auth=READ, response={200: Page[SessionOut], **READ_ERRORS}, summary="List sessions")
+@router.get("/sessions", auth=READ, response={200: Page[SessionOut]}, tags=["Sessions"], summary="List sessions")
 def list_sessions(request: ApiRequest, at: Path[TenantPath], filters: Query[SessionFilter]) -> HttpResponse:
     """Sessions, newest first. An unknown project or root is an empty list."""
     found = Session.objects.for_tenant(request.tenant.pk).select_related("project").newest_first()
     return newest_page(request, _filtered(found, request, filters), filters, session_record)
 
 
-@router.get("/sessions/{session_id}", auth=READ, response={200: SessionOut, **READ_ERRORS}, summary="Read a session")
-def getsession_of(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
+@router.get(
+    "/sessions/{session_id}", auth=READ, response={200: SessionOut}, tags=["Sessions"], summary="Read a session"
+)
+def read_session(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """The session."""
     return answer(session_record(session_of(request, at.session_id), request.tenant.public_id))
 
@@ -61,10 +64,11 @@ def getsession_of(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
 @router.get(
     "/sub-sessions/{sub_session_id}",
     auth=READ,
-    response={200: SubSessionOut, **READ_ERRORS},
+    response={200: SubSessionOut},
+    tags=["Sub-sessions"],
     summary="Read a sub-session",
 )
-def get_subsession_of(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResponse:
+def read_sub_session(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResponse:
     """The edge."""
     edge = sub_session_of(request, at.sub_session_id)
     return answer(sub_session_record(edge, request.tenant.public_id))
@@ -73,7 +77,8 @@ def get_subsession_of(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResp
 @router.get(
     "/sessions/{session_id}/children",
     auth=READ,
-    response={200: Page[SubSessionOut], **READ_ERRORS},
+    response={200: Page[SubSessionOut]},
+    tags=["Sessions"],
     summary="List the sub-sessions of a session",
 )
 def list_children(request: ApiRequest, at: Path[SessionPath], paging: Query[Paging]) -> HttpResponse:
@@ -84,7 +89,8 @@ def list_children(request: ApiRequest, at: Path[SessionPath], paging: Query[Pagi
 @router.get(
     "/sessions/{session_id}/ancestry",
     auth=READ,
-    response={200: Page[SessionOut], **READ_ERRORS},
+    response={200: Page[SessionOut]},
+    tags=["Sessions"],
     summary="List the ancestors of a session",
 )
 def list_ancestry(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
@@ -93,7 +99,13 @@ def list_ancestry(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     return answer({"items": [session_record(s, request.tenant.public_id) for s in chain], "nextCursor": None})
 
 
-@router.get("/sessions/{session_id}/drill", auth=READ, response={200: DrillOut, **READ_ERRORS}, summary="Drill")
+@router.get(
+    "/sessions/{session_id}/drill",
+    auth=READ,
+    response={200: DrillOut},
+    tags=["Sessions"],
+    summary="Drill into a session",
+)
 def drill(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
     """The session, the edges below it (at most 500, then `childrenCursor` for …/children) and its ancestry."""
     session = session_of(request, at.session_id)
@@ -112,7 +124,8 @@ def drill(request: ApiRequest, at: Path[SessionPath]) -> HttpResponse:
 @router.get(
     "/sessions/{session_id}/tree",
     auth=READ,
-    response={200: Page[TreeItemOut], **READ_ERRORS},
+    response={200: Page[TreeItemOut]},
+    tags=["Sessions"],
     summary="List the tree below a session",
 )
 def list_tree(request: ApiRequest, at: Path[SessionPath], query: Query[TreeQuery]) -> HttpResponse:
@@ -142,7 +155,7 @@ def _children(request: ApiRequest, session: Session, limit: int, cursor: str | N
 
 def _filtered(found: SessionQuerySet, request: ApiRequest, filters: SessionFilter) -> SessionQuerySet:
     if filters.project is not None:
-        found = found.filter(project__public_id=_filter_id("prj", filters.project, "query.project"))
+        found = found.filter(project__public_id=filters.project)
     if filters.status is not None:
         found = found.filter(status=filters.status)
     if filters.actor is not None:
@@ -151,15 +164,7 @@ def _filtered(found: SessionQuerySet, request: ApiRequest, filters: SessionFilte
             raise InvalidRequest.at("query.actor", "expected an id that begins with usr_, agt_ or sys_")
         found = found.owned_by(kind, filters.actor)
     if filters.root is not None:
-        root = _filter_id("ses", filters.root, "query.root")
-        found = found.filter(root__public_id=root, root__tenant_id=request.tenant.pk)
+        found = found.filter(root__public_id=filters.root, root__tenant_id=request.tenant.pk)
     if filters.q and filters.q.strip():
         found = found.matching(filters.q)
     return found
-
-
-def _filter_id(prefix: str, value: str, place: str) -> str:
-    try:
-        return check_id(prefix, value)
-    except BadId as error:
-        raise InvalidRequest.at(place, str(error)) from None

@@ -7,8 +7,21 @@ import msgspec
 from django.http import HttpResponse
 from ninja import Path
 
+from sessions_app.access.errors import TenantIsolation
 from sessions_app.hierarchy import actions
 from sessions_app.hierarchy.api.loading import actor_of, check_tenant, project_of, router, session_of, sub_session_of
+from sessions_app.hierarchy.errors import (
+    AncestryCycle,
+    ChildHasHistory,
+    DelegationCapacityExceeded,
+    IdTaken,
+    IllegalTransition,
+    ImmutableField,
+    NotCurrentOwner,
+    ProjectMismatch,
+    SessionArchived,
+    TreeTooDeep,
+)
 from sessions_app.hierarchy.models import Project, Session, SubSession
 from sessions_app.hierarchy.schemas import (
     ProjectIn,
@@ -31,7 +44,7 @@ from sessions_app.wire.answers import check_if_match
 from sessions_app.wire.authentication import ADMIN, OPERATOR, RUNNER, ApiRequest
 from sessions_app.wire.errors import InvalidRequest, NotFound
 from sessions_app.wire.idempotency import idempotent
-from sessions_app.wire.schemas import CHANGE_ERRORS, WRITE_ERRORS, TenantPath, answer
+from sessions_app.wire.schemas import TenantPath, answer, errors
 from sessions_app.wire.times import now_ms
 
 
@@ -40,10 +53,17 @@ def _unless_changed(request: ApiRequest, record: Callable[[Any, str], dict[str, 
     return lambda row: check_if_match(request, msgspec.json.encode(record(row, request.tenant.public_id)))
 
 
-@router.post("/projects", auth=ADMIN, response={201: ProjectOut, **WRITE_ERRORS}, summary="Create a project")
+@router.post(
+    "/projects",
+    auth=ADMIN,
+    response={201: ProjectOut},
+    tags=["Projects"],
+    summary="Create a project",
+    openapi_extra=errors(TenantIsolation, IdTaken),
+)
 @idempotent
 def create_project(request: ApiRequest, at: Path[TenantPath], body: ProjectIn) -> HttpResponse:
-    """201 with the project; 409 `id_taken`."""
+    """201 with the project, its config filled up with the defaults."""
     check_tenant(request, body.tenant_id)
     project = actions.create_project(
         tenant=request.tenant,
@@ -57,7 +77,7 @@ def create_project(request: ApiRequest, at: Path[TenantPath], body: ProjectIn) -
 
 
 @router.patch(
-    "/projects/{project_id}", auth=ADMIN, response={200: ProjectOut, **CHANGE_ERRORS}, summary="Change a project"
+    "/projects/{project_id}", auth=ADMIN, response={200: ProjectOut}, tags=["Projects"], summary="Change a project"
 )
 def change_project(request: ApiRequest, at: Path[ProjectPath], body: ProjectPatch) -> HttpResponse:
     """The changed project. Fields of `config` that are absent stay; null puts one back to its default."""
@@ -72,10 +92,17 @@ def change_project(request: ApiRequest, at: Path[ProjectPath], body: ProjectPatc
     return answer(project_record(project, request.tenant.public_id))
 
 
-@router.post("/sessions", auth=RUNNER, response={201: SessionOut, **WRITE_ERRORS}, summary="Create a root session")
+@router.post(
+    "/sessions",
+    auth=RUNNER,
+    response={201: SessionOut},
+    tags=["Sessions"],
+    summary="Create a root session",
+    openapi_extra=errors(TenantIsolation, IdTaken),
+)
 @idempotent
 def create_session(request: ApiRequest, at: Path[TenantPath], body: SessionIn) -> HttpResponse:
-    """201 with the session at `idle`; 409 `id_taken`."""
+    """201 with the session, at `idle` and with no parent."""
     check_tenant(request, body.tenant_id)
     project = Project.objects.for_tenant(request.tenant.pk).filter(public_id=body.project_id).first()
     if project is None:
@@ -92,7 +119,12 @@ def create_session(request: ApiRequest, at: Path[TenantPath], body: SessionIn) -
 
 
 @router.put(
-    "/sessions/{session_id}", auth=RUNNER, response={200: SessionOut, **CHANGE_ERRORS}, summary="Replace a session"
+    "/sessions/{session_id}",
+    auth=RUNNER,
+    response={200: SessionOut},
+    tags=["Sessions"],
+    summary="Replace a session",
+    openapi_extra=errors(TenantIsolation, NotCurrentOwner, SessionArchived, ImmutableField, IllegalTransition),
 )
 def replace_session(request: ApiRequest, at: Path[SessionPath], body: SessionPut) -> HttpResponse:
     """The session after a PUT of its whole record; `updatedAt` in it is not looked at.
@@ -117,13 +149,28 @@ def replace_session(request: ApiRequest, at: Path[SessionPath], body: SessionPut
 
 
 @router.post(
-    "/sub-sessions", auth=RUNNER, response={201: SubSessionOut, **WRITE_ERRORS}, summary="Create a sub-session"
+    "/sub-sessions",
+    auth=RUNNER,
+    response={201: SubSessionOut},
+    tags=["Sub-sessions"],
+    summary="Create a sub-session",
+    openapi_extra=errors(
+        TenantIsolation,
+        NotCurrentOwner,
+        SessionArchived,
+        IdTaken,
+        DelegationCapacityExceeded,
+        TreeTooDeep,
+        ChildHasHistory,
+        AncestryCycle,
+        ProjectMismatch,
+    ),
 )
 @idempotent
 def create_sub_session(request: ApiRequest, at: Path[TenantPath], body: SubSessionIn) -> HttpResponse:
     """201 with the edge at `pending`: to a new session (`child`), or to a root that has no edges (`childSessionId`).
 
-    409 `delegation_capacity_exceeded`, `child_has_history`, `ancestry_cycle`, `project_mismatch`, `session_archived`.
+    The limits of the project hold: `maxDelegationDepth`, `maxDelegationWidth`.
     """
     check_tenant(request, body.tenant_id)
     if (body.child is None) == (body.child_session_id is None):
@@ -149,8 +196,10 @@ def create_sub_session(request: ApiRequest, at: Path[TenantPath], body: SubSessi
 @router.put(
     "/sub-sessions/{sub_session_id}",
     auth=RUNNER,
-    response={200: SubSessionOut, **CHANGE_ERRORS},
+    response={200: SubSessionOut},
+    tags=["Sub-sessions"],
     summary="Replace a sub-session",
+    openapi_extra=errors(TenantIsolation, NotCurrentOwner, SessionArchived, ImmutableField, IllegalTransition),
 )
 def replace_sub_session(request: ApiRequest, at: Path[SubSessionPath], body: SubSessionPut) -> HttpResponse:
     """The edge after a PUT of its whole record, in which only `status` may differ; `updatedAt` is not looked at."""
@@ -169,8 +218,10 @@ def replace_sub_session(request: ApiRequest, at: Path[SubSessionPath], body: Sub
 @router.delete(
     "/sub-sessions/{sub_session_id}",
     auth=OPERATOR,
-    response={204: None, **CHANGE_ERRORS},
+    response={204: None},
+    tags=["Sub-sessions"],
     summary="Delete a sub-session",
+    openapi_extra=errors(SessionArchived),
 )
 def delete_sub_session(request: ApiRequest, at: Path[SubSessionPath]) -> HttpResponse:
     """204, also when it is not there. The child becomes the root of a tree of its own."""

@@ -83,3 +83,36 @@ def test_a_change_of_what_the_caller_has_not_seen_is_refused(caller: Caller) -> 
     details = assert_problem(rename("second", tag), 412, "precondition_failed")
     assert details["actual"] == caller.client.get(path)["ETag"]
     assert rename("third", details["actual"]).status_code == 200
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_what_answers_get_answers_head_with_the_same_headers(caller: Caller, encoding: str) -> None:
+    for _ in range(10):
+        session = caller.session()["id"]
+    for path in (
+        "/projects",
+        f"/sessions/{session}",
+        f"/sessions/{session}/messages",
+        "/sessions/ses_none",
+        "/nowhere",
+    ):
+        got, head = (
+            getattr(caller.client, method)(caller.base + path, headers={"Accept-Encoding": encoding})
+            for method in ("get", "head")
+        )
+        assert (head.status_code, dict(head.headers)) == (got.status_code, dict(got.headers))
+        assert head.content == b""
+        assert int(head["Content-Length"]) == len(got.content)
+    tag = caller.client.head(f"{caller.base}/projects")["ETag"]
+    assert caller.client.head(f"{caller.base}/projects", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_a_refused_method_is_told_the_others(caller: Caller) -> None:
+    readable = "GET, HEAD, POST"
+    for path, method, allowed in (
+        ("/projects", "delete", readable),
+        ("/projects", "options", readable),
+        ("/sub-sessions", "head", "POST"),
+    ):
+        answer = getattr(caller.client, method)(caller.base + path)
+        assert (answer.status_code, answer["Allow"]) == (405, allowed)
