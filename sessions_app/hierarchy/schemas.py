@@ -22,6 +22,7 @@ from sessions_app.wire.schemas import (
     left_out,
     path_id,
     printable,
+    whole,
 )
 from sessions_app.wire.times import to_wire
 
@@ -63,17 +64,17 @@ class WorkspaceConfigIn(In):
 class RetentionPolicyIn(In):
     """What becomes of quiet sub-sessions; everything absent means never."""
 
-    idle_sub_session_ttl: int | None = Field(None, alias="idleSubSessionTTL", ge=0, le=2**53)
-    max_sub_sessions_per_project: int | None = Field(None, ge=0, le=2**31 - 1)
+    idle_sub_session_ttl: whole(0, 2**53) | None = Field(None, alias="idleSubSessionTTL")  # type: ignore[valid-type]
+    max_sub_sessions_per_project: whole(0, 2**31 - 1) | None = None  # type: ignore[valid-type]
     archive_backend: Annotated[str, StringConstraints(max_length=64), AfterValidator(printable), VISIBLE] | None = None
 
 
 class ProjectConfigIn(In):
     """Limits and references of a project; what is absent gets the default (domain.md §3)."""
 
-    max_delegation_depth: int = Field(4, ge=0, le=MAX_TREE_DEPTH)
-    max_delegation_width: int = Field(8, ge=0, le=100_000)
-    max_intervention_depth: int = Field(10, ge=0, le=1_000)
+    max_delegation_depth: whole(0, MAX_TREE_DEPTH) = 4  # type: ignore[valid-type]
+    max_delegation_width: whole(0, 100_000) = 8  # type: ignore[valid-type]
+    max_intervention_depth: whole(0, 1_000) = 10  # type: ignore[valid-type]
     shared_deliverables: bool = False
     shared_memory_stores: list[Name] | None = Field(None, max_length=100)
     shared_vaults: list[Name] | None = Field(None, max_length=100)
@@ -85,9 +86,9 @@ class ProjectConfigIn(In):
 class ProjectConfigPatch(In):
     """What of the config changes; null puts a field back to its default."""
 
-    max_delegation_depth: int | None = Field(None, ge=0, le=MAX_TREE_DEPTH)
-    max_delegation_width: int | None = Field(None, ge=0, le=100_000)
-    max_intervention_depth: int | None = Field(None, ge=0, le=1_000)
+    max_delegation_depth: whole(0, MAX_TREE_DEPTH) | None = None  # type: ignore[valid-type]
+    max_delegation_width: whole(0, 100_000) | None = None  # type: ignore[valid-type]
+    max_intervention_depth: whole(0, 1_000) | None = None  # type: ignore[valid-type]
     shared_deliverables: bool | None = None
     shared_memory_stores: list[Name] | None = Field(None, max_length=100)
     shared_vaults: list[Name] | None = Field(None, max_length=100)
@@ -144,7 +145,7 @@ class SessionPut(In):
     current_actor: ActorIn | None
     previous_actors: list[ActorIn] = Field(max_length=10_000)
     workspace_id: id_of("wsp") | None  # type: ignore[valid-type]
-    owner_version: int = Field(ge=0, le=2**63 - 1)
+    owner_version: whole(0, 2**63 - 1)  # type: ignore[valid-type]
     created_at: str
     updated_at: str
 
@@ -298,7 +299,7 @@ class SessionFilter(Paging):
     project: id_of("prj") | None = left_out()  # type: ignore[valid-type]
     status: SessionStatus | None = left_out()
     actor: str | None = left_out(
-        shape={"pattern": "^(usr|agt|sys)_"},
+        shape={"pattern": "^(usr|agt|sys)_[^\\u0000]*$"},
         max_length=200,
         description="Id of the current owner: usr_…, agt_… or sys_…",
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from django.http import HttpResponse
 from ninja import Field, Schema
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from sessions_app.ids import MAX_ID_LENGTH, BadId, check_id
@@ -126,6 +126,17 @@ Name = Annotated[
     AfterValidator(printable),
     VISIBLE,
 ]
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def whole(least: int, most: int) -> Any:
+    """The type of a whole number; 4.0 is one in JSON, whatever parsers make of it."""
+    return Annotated[int, Field(ge=least, le=most), BeforeValidator(_whole)]
+
+
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
