@@ -1,4 +1,4 @@
-"""Parts of records that are kept as they came, described for the callers: actors and the config of a project."""
+"""Parts of records: words that are fixed, and what is kept as it came, actors and the config of a project."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,6 +7,23 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel
 from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
 from sessions_app.wire.schemas import Shape, id_of, left_out
 
+SessionStatus = Literal["active", "idle", "locked", "awaiting_hitl", "awaiting_merge", "failed", "archived"]
+SubSessionStatus = Literal[
+    "pending",
+    "active",
+    "idle",
+    "failed",
+    "awaiting_merge",
+    "pending_merge",
+    "merging",
+    "merged",
+    "merge_conflict",
+    "merge_rejected",
+    "archived",
+]
+EdgeKind = Literal["agent_spawn", "user_handoff", "intervention"]
+FailureMode = Literal["delegate", "fail_fast"]
+CompletionMode = Literal["summary_ref", "merge_back"]
 _REF = "^{}_[^\\u0000-\\u001f\\u007f-\\u009f]+$"
 
 

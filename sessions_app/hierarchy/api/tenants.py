@@ -6,9 +6,10 @@ from django.http import HttpResponse
 from ninja import Query, Router
 
 from sessions_app.hierarchy import actions
+from sessions_app.hierarchy.commands import TenantIn
 from sessions_app.hierarchy.errors import IdTaken
 from sessions_app.hierarchy.models import Tenant
-from sessions_app.hierarchy.schemas import TenantIn, TenantOut, tenant_record
+from sessions_app.hierarchy.schemas import TenantOut, tenant_record
 from sessions_app.wire.authentication import PLATFORM, ApiRequest
 from sessions_app.wire.cursors import decode_cursor, encode_cursor
 from sessions_app.wire.idempotency import idempotent

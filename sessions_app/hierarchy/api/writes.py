@@ -10,6 +10,7 @@ from ninja import Path
 from sessions_app.access.errors import TenantIsolation
 from sessions_app.hierarchy import actions
 from sessions_app.hierarchy.api.loading import actor_of, check_tenant, project_of, router, session_of, sub_session_of
+from sessions_app.hierarchy.commands import ProjectIn, ProjectPatch, SessionIn, SessionPut, SubSessionIn, SubSessionPut
 from sessions_app.hierarchy.errors import (
     AncestryCycle,
     ChildHasHistory,
@@ -24,18 +25,12 @@ from sessions_app.hierarchy.errors import (
 )
 from sessions_app.hierarchy.models import Project, Session, SubSession
 from sessions_app.hierarchy.schemas import (
-    ProjectIn,
     ProjectOut,
-    ProjectPatch,
     ProjectPath,
-    SessionIn,
     SessionOut,
     SessionPath,
-    SessionPut,
-    SubSessionIn,
     SubSessionOut,
     SubSessionPath,
-    SubSessionPut,
     project_record,
     session_record,
     sub_session_record,
