@@ -1,12 +1,16 @@
 """ASGI entry point: what `manage.py up` and production serve (docs/decisions/0008)."""
 
 import gc
-import os
 
-from django.core.wsgi import get_wsgi_application
+from namzu_site.entry import prepare_process
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "namzu_site.settings")
+prepare_process()
+
+from django.core.wsgi import get_wsgi_application  # noqa: E402 - slow, and signals have to work meanwhile
+
 wsgi = get_wsgi_application()  # sets Django up, which what follows needs
+
+from django.conf import settings  # noqa: E402
 
 from namzu_site import env  # noqa: E402
 from namzu_site.front.front import Front  # noqa: E402
@@ -17,5 +21,5 @@ gc.freeze()  # what was loaded so far stays; without it every full collection wa
 application = Front(
     wsgi,
     env.database("DATABASE_URL") or {},
-    threads=env.integer("NAMZU_WEB_THREADS", 4, least=1, most=256),
+    threads=settings.WEB_THREADS,
 )

@@ -16,9 +16,13 @@ DATA_DIR = env.folder("NAMZU_DATA_DIR", BASE_DIR / "data")
 DEBUG = env.flag("NAMZU_DEBUG")
 SECRET_KEY = env.secret("NAMZU_SECRET_KEY", DATA_DIR / "secret_key")
 HTTPS = env.flag("NAMZU_HTTPS")
-ALLOWED_HOSTS = env.words("NAMZU_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = env.words("NAMZU_TRUSTED_ORIGINS")
+# The machine itself always gets an answer. That is safe: the check is against pages of others that make a browser call
+# us under a name of theirs, and these names nobody else can have.
+ALLOWED_HOSTS = [*env.hosts("NAMZU_ALLOWED_HOSTS"), "localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = env.origins("NAMZU_TRUSTED_ORIGINS")
 MAX_BODY_BYTES = env.integer("NAMZU_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024, most=2**31 - 1)
+WEB_WORKERS = env.integer("NAMZU_WEB_WORKERS", 2, least=1, most=64)
+WEB_THREADS = env.integer("NAMZU_WEB_THREADS", 4, least=1, most=256)
 LEGACY_IDS = env.choice("NAMZU_LEGACY_IDS", "accept", ("accept", "reject"))
 LOG_LEVEL = env.choice("NAMZU_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 
@@ -167,5 +171,9 @@ LOGGING: dict[str, Any] = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django.request": {"level": "ERROR"}},  # what a caller did wrong is the caller's to know
+    "loggers": {
+        "django.request": {"level": "ERROR"},  # what a caller did wrong is the caller's to know
+        # The worker tells of every job, and the sign of life is one each minute: for those who look for a fault.
+        "django-q": {"level": LOG_LEVEL if LOG_LEVEL in ("DEBUG", "ERROR") else "WARNING"},
+    },
 }

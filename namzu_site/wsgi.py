@@ -1,9 +1,9 @@
 """WSGI entry point of the pages and the API."""
 
-import os
+from namzu_site.entry import prepare_process
 
-from django.core.wsgi import get_wsgi_application
+prepare_process()
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "namzu_site.settings")
+from django.core.wsgi import get_wsgi_application  # noqa: E402 - slow, and signals have to work meanwhile
 
 application = get_wsgi_application()
