@@ -27,10 +27,15 @@ class ChildEnded(Exception):
     """A process ended that should not have."""
 
     def __init__(self, child: "Child") -> None:
-        self.child = child
-        code = child.process.returncode
-        how = f"exit code {code}" if code is None or code >= 0 else f"signal {signal.Signals(-code).name}"
-        super().__init__(f"{child.name} ended ({how}). Its last lines:\n{child.last_lines() or '  (none)'}")
+        super().__init__(f"{child.name} ended ({child.how}). Its last lines:\n{child.last_lines() or '  (none)'}")
+
+
+class StepFailed(Exception):
+    """A process that had one thing to do ended without having done it; what it said has just been passed on."""
+
+    def __init__(self, child: "Child") -> None:
+        self.name, self.code = child.name, child.process.returncode
+        super().__init__(f"{child.name} failed ({child.how}); the reason stands above.")
 
 
 class Child:
@@ -45,6 +50,12 @@ class Child:
         code = await self.process.wait()
         await asyncio.wait(self._pumps, timeout=1)  # a grandchild may keep the pipe open
         return code
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words."""
+        code = self.process.returncode
+        return f"exit code {code}" if code is None or code >= 0 else f"signal {signal.Signals(-code).name}"
 
     def send(self, number: signal.Signals) -> None:
         if self.process.returncode is None:
@@ -121,10 +132,10 @@ class Supervisor:
         self._watchers.append(asyncio.create_task(self._watch(reason)))
 
     async def step(self, name: str, *command: str) -> None:
-        """The process has run and succeeded; raises ChildEnded, StoppedBySignal."""
+        """The process has run and succeeded; raises StepFailed, and ChildEnded and StoppedBySignal for the others."""
         child = await self._spawn(name, command)
         if await self.meanwhile(child.wait()):
-            raise ChildEnded(child)
+            raise StepFailed(child)
         self._children.remove(child)
 
     async def meanwhile(self, work: Coroutine[None, None, T]) -> T:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
@@ -14,10 +14,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from namzu_site import env
-from namzu_site.address import Address, AddressUnusable, NotAnswering, free_address
+from namzu_site.address import Address, AddressUnusable, NotAnswering, announcement, free_address
 from namzu_site.database import embedded
 from namzu_site.database.errors import DatabaseUnavailable
-from namzu_site.supervisor import ENDING, ChildEnded, StoppedBySignal, Supervisor
+from namzu_site.management.commands.import_state import LEFT_OUT
+from namzu_site.supervisor import ENDING, ChildEnded, StepFailed, StoppedBySignal, Supervisor
+from stores_app.disk import NotATree, find_root
 
 # Requests a web process has at once. Most of them wait, for news or for their body, and cost next to nothing then.
 _CONNECTIONS = 4096
@@ -29,7 +31,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default=env.text("HOST", "127.0.0.1"), help="address to listen at (HOST)")
-        parser.add_argument("--port", type=int, default=env.integer("PORT", 8000, least=1, most=65535), help="PORT")
+        parser.add_argument("--port", type=_port, default=env.integer("PORT", 8000, least=1, most=65535), help="PORT")
         parser.add_argument(
             "--import", dest="import_dir", metavar="DIR", default=env.text("IMPORT"), help="imported when up (IMPORT)"
         )
@@ -39,17 +41,39 @@ class Command(BaseCommand):
         for number in ENDING:
             signal.signal(number, _leave)  # while the database starts; then the supervisor listens
         try:
+            import_dir = _folder_to_import(options["import_dir"])
             address = free_address(options["host"], options["port"])
             with _database(ephemeral=options["ephemeral"]) as url:
                 try:
-                    asyncio.run(_supervise(address, url, options["import_dir"]))
+                    asyncio.run(_supervise(address, url, import_dir))
                 finally:
                     for number in ENDING:
                         signal.signal(number, signal.SIG_IGN)  # the database stops in peace
         except StoppedBySignal:
             self.stdout.write("Stopped.")
-        except (AddressUnusable, ChildEnded, DatabaseUnavailable, NotAnswering) as error:
+        except (AddressUnusable, ChildEnded, StepFailed, DatabaseUnavailable, NotAnswering) as error:
             sys.exit(str(error))
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 1 <= port <= 65535:
+        raise ArgumentTypeError("expected 1 to 65535")
+    return port
+
+
+def _folder_to_import(given: str) -> Path | None:
+    """The folder, looked at before anything starts; exits where nothing can be imported from it."""
+    if not given:
+        return None
+    try:
+        folder = Path(given).expanduser().absolute()
+        find_root(folder)
+    except NotATree as error:
+        sys.exit(f"IMPORT: {error.message}")
+    except (OSError, RuntimeError) as error:
+        sys.exit(f"IMPORT={given} cannot be read: {error}.")
+    return folder
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
@@ -65,9 +89,10 @@ def _database(*, ephemeral: bool) -> AbstractContextManager[str]:
     return nullcontext(given) if given else embedded.serve(settings.DATA_DIR)
 
 
-async def _supervise(address: Address, database_url: str, import_dir: str) -> None:
-    hosts = _allowed_hosts(address)
-    environment = os.environ | {"DATABASE_URL": database_url, "NAMZU_ALLOWED_HOSTS": ",".join(hosts)}
+async def _supervise(address: Address, database_url: str, import_dir: Path | None) -> None:
+    named = env.hosts("NAMZU_ALLOWED_HOSTS")
+    answered = [*named, address.as_host] if address.as_host else named  # who sets HOST wants it to be opened
+    environment = os.environ | {"DATABASE_URL": database_url, "NAMZU_ALLOWED_HOSTS": ",".join(answered)}
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     async with Supervisor(settings.BASE_DIR, environment) as processes:
         if not env.text("DATABASE_URL"):
@@ -75,23 +100,20 @@ async def _supervise(address: Address, database_url: str, import_dir: str) -> No
         await processes.step("prepare", *manage, "prepare")
         await processes.start("web", *_web_server(address))
         await processes.start("worker", *manage, "qcluster")
-        await processes.meanwhile(address.until_it_answers(_as_host(hosts)))
-        print(f"\nNamzu Console runs at {address.url} (Ctrl-C stops it)", flush=True)
-        if address.is_everywhere and not env.text("NAMZU_ALLOWED_HOSTS"):
-            print("It answers to localhost alone: NAMZU_ALLOWED_HOSTS names its other hosts.", flush=True)
+        await processes.meanwhile(address.until_it_answers())
+        print(f"\n{announcement(address, named, https=settings.HTTPS)}", flush=True)
         await processes.step("first_admin", *manage, "first_admin")
         if import_dir:
             await _import(processes, manage, import_dir)
         await processes.until_end()
 
 
-async def _import(processes: Supervisor, manage: tuple[str, str], folder: str) -> None:
+async def _import(processes: Supervisor, manage: tuple[str, str], folder: Path) -> None:
     try:
-        await processes.step("import", *manage, "import_state", str(Path(folder).expanduser().absolute()))
-    except ChildEnded as error:
-        if error.child.name != "import":
-            raise
-        print(f"The import of {folder} failed; the service goes on without it. {error}", file=sys.stderr)
+        await processes.step("import", *manage, "import_state", str(folder))
+    except StepFailed as error:
+        outcome = "left something out" if error.code == LEFT_OUT else "failed"
+        print(f"The import of {folder} {outcome}, see above; the service goes on.", file=sys.stderr)
 
 
 def _web_server(address: Address) -> tuple[str, ...]:
@@ -100,24 +122,10 @@ def _web_server(address: Address) -> tuple[str, ...]:
         "http": "1",  # without TLS nobody speaks HTTP/2, and looking for it costs every connection
         "host": address.number,
         "port": address.port,
-        "workers": env.integer("NAMZU_WEB_WORKERS", 2, least=1, most=64),
+        "workers": settings.WEB_WORKERS,
         "backpressure": _CONNECTIONS,
         "workers-kill-timeout": 5,  # open streams do not hold up the end
-        "log-level": "warning",
+        "log-level": "error",  # its only warnings are of workers it kills at the end, and some it takes for alive
     }
     flags = (f"--{name}={value}" for name, value in options.items())
     return sys.executable, "-m", "granian", *flags, "--no-ws", "namzu_site.asgi:application"
-
-
-def _allowed_hosts(address: Address) -> list[str]:
-    """Hosts the service answers to: as set, else this machine's own and the address it listens at."""
-    hosts: list[str] = list(settings.ALLOWED_HOSTS)
-    listening = f"[{address.host}]" if ":" in address.host else address.host
-    if env.text("NAMZU_ALLOWED_HOSTS") or address.is_everywhere or listening in hosts:
-        return hosts
-    return [*hosts, listening]
-
-
-def _as_host(hosts: list[str]) -> str:
-    named = [host.removeprefix(".") for host in hosts if host != "*"]
-    return named[0] if named else "localhost"

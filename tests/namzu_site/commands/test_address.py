@@ -1,10 +1,9 @@
+import re
 import socket
-from typing import Any
 
 import pytest
 
-from namzu_site.address import Address, AddressUnusable, free_address
-from namzu_site.management.commands.up import _allowed_hosts, _as_host
+from namzu_site.address import Address, AddressUnusable, announcement, free_address
 
 
 @pytest.mark.parametrize(
@@ -38,32 +37,43 @@ def test_a_host_that_is_not_this_machine_is_named(host: str) -> None:
         free_address(host, 8000)
 
 
+@pytest.mark.parametrize("host", ["..", "x" * 70])
+def test_a_host_that_is_no_name_is_named(host: str) -> None:
+    with pytest.raises(AddressUnusable, match=f"HOST={re.escape(host)} names no address"):
+        free_address(host, 8000)
+
+
 @pytest.mark.parametrize(
-    ("address", "added"),
+    ("address", "host"),
     [
-        (Address("127.0.0.1", "127.0.0.1", 1), []),
-        (Address("::1", "::1", 1), []),
-        (Address("0.0.0.0", "0.0.0.0", 1), []),
-        (Address("127.0.0.2", "127.0.0.2", 1), ["127.0.0.2"]),
-        (Address("2001:db8::7", "2001:db8::7", 1), ["[2001:db8::7]"]),
+        (Address("127.0.0.1", "127.0.0.1", 1), "127.0.0.1"),
+        (Address("0.0.0.0", "0.0.0.0", 1), None),
+        (Address("2001:db8::7", "2001:db8::7", 1), "[2001:db8::7]"),
+        (Address("fe80::1%eth0", "fe80::1%eth0", 1), None),
+        (Address("console.example", "192.0.2.7", 1), "console.example"),
     ],
 )
-def test_the_address_listened_at_is_an_allowed_host(address: Address, added: list[str], settings: Any) -> None:
-    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-
-    assert _allowed_hosts(address) == [*settings.ALLOWED_HOSTS, *added]
+def test_the_address_listened_at_has_a_name_as_a_host(address: Address, host: str | None) -> None:
+    assert address.as_host == host
 
 
-def test_hosts_that_were_set_stay_as_they_are(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NAMZU_ALLOWED_HOSTS", "console.example")
-    settings.ALLOWED_HOSTS = ["console.example"]
-
-    assert _allowed_hosts(Address("192.0.2.7", "192.0.2.7", 1)) == ["console.example"]
+HERE, EVERYWHERE = Address("127.0.0.1", "127.0.0.1", 8000), Address("0.0.0.0", "0.0.0.0", 8000)
 
 
 @pytest.mark.parametrize(
-    ("hosts", "asked"),
-    [(["*"], "localhost"), ([".console.example"], "console.example"), (["*", "a.example"], "a.example")],
+    ("address", "named", "https", "said"),
+    [
+        (HERE, [], False, "runs at http://127.0.0.1:8000 (Ctrl-C stops it)"),
+        (HERE, ["a.example"], False, "runs at http://127.0.0.1:8000 (Ctrl-C stops it)"),
+        (EVERYWHERE, [], False, "localhost alone: NAMZU_ALLOWED_HOSTS names its other hosts."),
+        (EVERYWHERE, [".b.example", "a.example"], False, "(Ctrl-C stops it)\n  and at http://a.example:8000"),
+        (EVERYWHERE, ["*"], False, "runs at http://localhost:8000 (Ctrl-C stops it)"),
+        (HERE, ["*", "a.example"], True, "Open the proxy's address: https://a.example"),
+        (HERE, [], True, "NAMZU_ALLOWED_HOSTS has to name the host of the proxy's address."),
+    ],
 )
-def test_readiness_is_asked_for_under_an_allowed_host(hosts: list[str], asked: str) -> None:
-    assert _as_host(hosts) == asked
+def test_the_announcement_says_what_can_be_opened(address: Address, named: list[str], https: bool, said: str) -> None:
+    text = announcement(address, named, https=https)
+
+    assert text.endswith(said)
+    assert ("listens at" in text) == https  # it is not to be opened there

@@ -143,7 +143,9 @@ def test_it_comes_up_is_ready_and_ends_without_a_trace(up: Callable[..., Up]) ->
 
     service.process.send_signal(signal.SIGINT)
     assert service.until_it_ends() == 0
-    assert "Traceback" not in service.said
+    after_the_sign_in = service.said.partition("password   ")[2].split("\n", 1)[1]
+    assert after_the_sign_in.split("\n")[-3:] == ["Stopping (Ctrl-C again kills) …", "Stopped.", ""]
+    assert after_the_sign_in.strip().count("\n") == 1  # and nothing else
     assert [pid for pid in below if is_alive(pid)] == []
 
 
@@ -197,10 +199,24 @@ def test_the_first_sign_in_is_printed_once_and_the_data_stays(up: Callable[..., 
     assert "password" not in second.said
 
 
-def test_an_import_that_fails_is_reported_and_the_service_goes_on(up: Callable[..., Up], tmp_path: Path) -> None:
-    service = up("--ephemeral", IMPORT=str(tmp_path / "nowhere"))
+def test_a_folder_to_import_that_cannot_be_is_said_once_before_anything_starts(
+    up: Callable[..., Up], data_dir: Path, tmp_path: Path
+) -> None:
+    service = up(IMPORT=str(tmp_path / "nowhere"))
 
-    service.until_it_says("The import of .*nowhere failed; the service goes on")
+    assert service.until_it_ends() == 1
+    assert service.said == f"IMPORT: {tmp_path}/nowhere does not exist.\n"
+    assert home_of(data_dir) is None
+
+
+def test_an_import_that_leaves_something_out_says_so_once_and_the_service_goes_on(
+    up: Callable[..., Up], tmp_path: Path
+) -> None:
+    (tmp_path / "state" / "projects" / "prj_odd").mkdir(parents=True)
+    service = up("--ephemeral", IMPORT=str(tmp_path / "state"))
+
+    service.until_it_says("The import of .*state left something out, see above; the service goes on")
+    assert service.said.count("prj_odd") == 1
     assert service.get("/healthz").status_code == 200
 
 
@@ -217,5 +233,41 @@ def test_a_database_that_does_not_answer_is_named(up: Callable[..., Up]) -> None
     service = up(DATABASE_URL="postgresql://nobody@127.0.0.1:1/namzu")
 
     assert service.until_it_ends() == 1
-    assert "Cannot connect to the database at 127.0.0.1:1/namzu" in service.said
+    assert service.said.count("Cannot connect to the database at 127.0.0.1:1/namzu") == 1
     assert "Traceback" not in service.said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NAMZU_ALLOWED_HOSTS", "http://x"),
+        ("NAMZU_TRUSTED_ORIGINS", "console.example.org"),
+        ("NAMZU_WEB_WORKERS", "0"),
+        ("NAMZU_WEB_THREADS", "many"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_stops_the_start_and_is_named(
+    name: str, value: str, up: Callable[..., Up], data_dir: Path
+) -> None:
+    service = up(**{name: value})
+
+    assert service.until_it_ends() == 1
+    assert service.said.startswith(f"{name}={value!r} is not usable: expected ")
+    assert service.said.count("\n") == 1
+    assert home_of(data_dir) is None
+
+
+def test_the_printed_address_works_where_other_hosts_are_named(up: Callable[..., Up]) -> None:
+    service = up("--ephemeral", NAMZU_ALLOWED_HOSTS="console.example")
+    address = service.until_it_says(r"runs at (http://.+) \(").group(1)
+
+    assert httpx.get(address, follow_redirects=True).status_code == 200
+    assert httpx.get(address, headers={"Host": "other.example"}).status_code == 400
+
+
+def test_behind_a_proxy_its_address_is_printed(up: Callable[..., Up]) -> None:
+    service = up("--ephemeral", NAMZU_HTTPS="1", NAMZU_ALLOWED_HOSTS="console.example")
+
+    service.until_it_says("Open the proxy's address: https://console.example")
+    from_proxy = {"Host": "console.example", "X-Forwarded-Proto": "https"}
+    assert httpx.get(f"http://127.0.0.1:{service.port}/healthz", headers=from_proxy).status_code == 200
