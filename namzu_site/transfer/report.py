@@ -80,9 +80,14 @@ class ImportReport:
     reported: Findings = field(default_factory=Findings)
 
     @property
+    def is_legacy(self) -> bool:
+        """Whether there is nothing but the legacy layout, of which nothing can be taken."""
+        return bool(self.not_yet["legacyThreads"]) and all(counts == Counts() for counts in self.counts().values())
+
+    @property
     def is_complete(self) -> bool:
-        """Whether everything came in that can be imported so far."""
-        return not len(self.reported)
+        """Whether everything came in that can be imported so far, and that is not nothing at all."""
+        return not len(self.reported) and not self.is_legacy
 
     def counts(self) -> dict[str, Counts]:
         """By the names they have on the wire."""

@@ -116,7 +116,11 @@ def _write_table(report: ImportReport) -> None:
     if report.not_yet:
         kinds = ", ".join(f"{count:,} {_words(kind)}" for kind, count in sorted(report.not_yet.items()))
         console.print(Text(f"Not imported yet: {kinds}."))
-    if "legacyThreads" in report.not_yet:
+    if report.is_legacy:
+        console.print(
+            Text("Nothing was imported: all there is lies in threads/, the legacy layout, which cannot be yet.")
+        )
+    elif "legacyThreads" in report.not_yet:
         console.print(Text("threads/ is the legacy layout, which cannot be imported yet."))
     if report.ignored:
         console.print(Text(f"Ignored: {report.ignored:,} temporary files."))

@@ -69,6 +69,13 @@ def test_what_was_left_out_ends_with_1_and_is_named(unpack_fixture: Callable[[st
     assert "ses_xd1qej4tahyq/messages.jsonl (line 18): the last line is cut off" in done.stdout
 
 
+def test_a_root_of_which_nothing_can_be_taken_ends_with_1_and_says_so(unpack_fixture: Callable[[str], Path]) -> None:
+    done = run(unpack_fixture("v01x-legacy"))
+    assert done.returncode == 1
+    assert "Nothing was imported: all there is lies in threads/, the legacy layout" in done.stdout
+    assert json.loads(run(unpack_fixture("v01x-legacy"), "--json").stdout)["complete"] is False
+
+
 def test_the_report_can_be_had_as_json(unpack_fixture: Callable[[str], Path]) -> None:
     root = unpack_fixture("v020-damaged") / "18-wrong-id-prefix"
     report = json.loads(run(root, "--json").stdout)
