@@ -1,11 +1,11 @@
 """What a message is, and what is extracted from it (domain.md §3)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from sessions_app.wire.json import read_as
+from sessions_app.wire.json import read_as, read_json
 from stores_app.session.errors import InvalidMessage
 
 ROLES = ("system", "user", "assistant", "tool")
@@ -57,11 +57,28 @@ def read_message(raw: bytes, place: str = "message", *, plain: bool | None = Non
     `plain` is what `sessions_app.wire.json.is_plain` said of a text that this is a part of.
     """
     try:
-        body: MessageBody = read_as(raw, MessageBody, plain=plain)
+        body = _read_body(raw, plain)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         raise InvalidMessage(place + path.rstrip("`"), reason) from None
     return facts_of(body)
+
+
+def _read_body(raw: bytes, plain: bool | None) -> MessageBody:
+    body: MessageBody
+    try:
+        body = read_as(raw, MessageBody, plain=plain)
+    except UnicodeEncodeError:  # half of a surrogate pair in a name or a role: msgspec cannot compare it with ours
+        body = msgspec.convert(_storable_throughout(read_json(raw)), MessageBody)
+    return body
+
+
+def _storable_throughout(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(name): _storable_throughout(inner) for name, inner in value.items()}
+    return [_storable_throughout(inner) for inner in value] if isinstance(value, list) else value
 
 
 def facts_of(body: MessageBody) -> MessageFacts:

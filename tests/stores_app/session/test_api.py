@@ -62,6 +62,7 @@ def test_a_batch_keeps_its_order_and_continues_the_numbers(runner: Caller, path:
 
 VERBATIM = [
     rb'{"role":"user","content":"nul \u0000 lone \ud800 pair \ud83d\ude00"}',
+    rb'{"role":"user","content":"x","\ud800":{"\udfff":1},"\u0000":1}',
     rb'{ "role" : "user" , "content" : "spaces stay" , "big" : 123456789012345678901234567890 , "e" : 1.50 }',
     '{"content":"line \u2028 separators \u0085 and ‮bidi‬","role":"assistant","vendor":{"b":1,"a":2,"a":3}}'.encode(),
     b'{"role":"tool","content":null,"toolCallId":"call_1"}',
