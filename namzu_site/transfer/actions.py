@@ -8,9 +8,10 @@ from namzu_site.transfer.edges import EdgeQueue, link_edges
 from namzu_site.transfer.projects import take_project
 from namzu_site.transfer.report import ImportReport
 from namzu_site.transfer.sessions import take_session
-from namzu_site.transfer.tree import Progress, TreeImport, kept_session_id
+from namzu_site.transfer.tree import Progress, TreeImport, check_kept_id, kept_session_id
 from sessions_app.access.rules import Principal
 from sessions_app.hierarchy.models import Project, Session
+from sessions_app.hierarchy.rules import is_id
 from sessions_app.ids import BadId
 from stores_app.disk import (
     PROJECTS,
@@ -62,15 +63,14 @@ def import_tree(folder: Path, *, by: Principal, now: datetime, progress: Progres
 def _take_project(tree: TreeImport, edges: EdgeQueue, name: str) -> None:
     folder = _open(tree, PurePosixPath(PROJECTS, name), lambda: project_folder(name))
     if folder is None:
+        _report_left_out(tree, name)
         return
     with folder:
         tree.count_found(take_inventory(folder, without=frozenset({SESSIONS})))
         project = take_project(tree, folder)
         names = _folders(tree, folder.path / SESSIONS)
     if project is None:
-        if names:
-            reason = f"{len(names)} sessions are left out with their project"
-            tree.report.reported.add(shown(PurePosixPath(PROJECTS, name, SESSIONS)), "", reason, "left_out")
+        _report_left_out(tree, name)
         return
     tree.projects[project.public_id] = project
     for start in range(0, len(names), _AT_ONCE):
@@ -80,9 +80,23 @@ def _take_project(tree: TreeImport, edges: EdgeQueue, name: str) -> None:
             _take_session(tree, edges, project, session_id, known)
 
 
+def _report_left_out(tree: TreeImport, project: str) -> None:
+    """The project cannot be used: so many sessions go with it."""
+    count = _count_sessions(tree, project)
+    if count:
+        reason = f"{count:,} session{'s are' if count > 1 else ' is'} left out with their project"
+        tree.report.reported.add(shown(PurePosixPath(PROJECTS, project, SESSIONS)), "", reason, "left_out")
+
+
 def _take_session(tree: TreeImport, edges: EdgeQueue, project: Project, name: str, known: dict[str, Session]) -> None:
     place = PurePosixPath(PROJECTS, project.public_id, SESSIONS, name)
-    folder = _open(tree, place, lambda: session_folder(project.public_id, name))
+
+    def checked() -> PurePosixPath:
+        path = session_folder(project.public_id, name)
+        check_kept_id(project.public_id, name)
+        return path
+
+    folder = _open(tree, place, checked)
     if folder is not None:
         with folder:
             tree.count_found(take_inventory(folder))
@@ -92,7 +106,8 @@ def _take_session(tree: TreeImport, edges: EdgeQueue, project: Project, name: st
 
 
 def _known_sessions(project: Project, names: list[str]) -> dict[str, Session]:
-    ids = [kept_session_id(project.public_id, name) for name in names]
+    """Those of these names that are here; what is no id is not asked for, and told of when its turn comes."""
+    ids = [kept_session_id(project.public_id, name) for name in names if is_id("ses", name)]
     rows = Session.objects.filter(tenant_id=project.tenant_id, public_id__in=ids)
     return {row.public_id: row for row in rows}
 

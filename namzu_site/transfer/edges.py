@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from namzu_site.transfer.tree import TreeImport, differing, file_in, kept_session_id, report_missing
+from namzu_site.transfer.tree import (
+    TreeImport,
+    differing,
+    file_in,
+    kept_session_id,
+    refusals_reported,
+    report_missing,
+)
 from sessions_app.hierarchy.actions import link_session
 from sessions_app.hierarchy.errors import AlreadyLinked, AncestryCycle, IdTaken, TreeTooDeep
 from sessions_app.hierarchy.models import Project, Session, SubSession
@@ -170,28 +177,40 @@ def _take_edge(
     known: SubSession | None,
 ) -> None:
     project, findings = tree.projects[edge.project_id], tree.report.reported
-    parent = ends.get((project.tenant_id, kept_session_id(edge.project_id, record.parent_session_id)))
-    child = ends.get((project.tenant_id, kept_session_id(edge.project_id, record.child_session_id)))
+    parent = _end(tree, edge, ends, record.parent_session_id)
+    child = _end(tree, edge, ends, record.child_session_id)
     if parent is None or parent.project_pk != project.pk:
         findings.add(edge.file, "parentSessionId", f"{record.parent_session_id} was left out", "lineage")
     elif child is None:
         findings.add(edge.file, "childSessionId", f"{record.child_session_id} is not there", "lineage")
     elif parent.pk == child.pk:
         findings.add(edge.file, "childSessionId", f"{record.child_session_id} is its own parent", "lineage")
-    elif known is not None:
-        _compare(tree, edge, known, _values(parent, child, record))
     else:
-        fresh = SubSession(tenant_id=project.tenant_id, public_id=record.id, **_values(parent, child, record))
-        _link(tree, edge, fresh)
+        values = _values(parent, child, record)
+        with refusals_reported(findings, edge.file):
+            if known is not None:
+                _compare(tree, edge, known, values)
+            else:
+                fresh = SubSession(tenant_id=project.tenant_id, public_id=record.id, **values)
+                _link(tree, edge, fresh, values)
 
 
-def _link(tree: TreeImport, edge: _Queued, fresh: SubSession) -> None:
+def _end(tree: TreeImport, edge: _Queued, ends: dict[tuple[int, str], _End], session_id: str) -> _End | None:
+    """The session of this name in the tree, None where it was left out."""
+    if (edge.project_id, session_id) in tree.clashed:
+        return None
+    return ends.get((tree.projects[edge.project_id].tenant_id, kept_session_id(edge.project_id, session_id)))
+
+
+def _link(tree: TreeImport, edge: _Queued, fresh: SubSession, values: dict[str, Any]) -> None:
     try:
         link_session(edge=fresh, by=tree.by, now=tree.now)
-    except (AlreadyLinked, AncestryCycle, TreeTooDeep) as error:
-        tree.report.reported.add(edge.file, "childSessionId", error.message, "lineage")
-    except IdTaken as error:
-        tree.report.reported.add(edge.file, "id", error.message, "duplicate")
+    except (AlreadyLinked, IdTaken, AncestryCycle, TreeTooDeep) as error:
+        made = SubSession.objects.filter(tenant_id=fresh.tenant_id, public_id=fresh.public_id).first()
+        if made is not None:  # somebody else was faster
+            _compare(tree, edge, made, values)
+        else:
+            tree.report.reported.add(edge.file, "childSessionId", error.message, "lineage")
     else:
         tree.report.sub_sessions.imported += 1
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from namzu_site.transfer.tree import TreeImport, differing, file_in, report_missing
+from namzu_site.transfer.tree import TreeImport, differing, file_in, refusals_reported, report_missing
 from sessions_app.hierarchy.actions import create_tenant, import_project
 from sessions_app.hierarchy.errors import IdTaken
 from sessions_app.hierarchy.models import Project, Tenant
@@ -14,26 +14,44 @@ _NAME_LENGTH = 200
 
 def take_project(tree: TreeImport, folder: Folder) -> Project | None:
     """The project's row with its tenant, made where it is not known; None where its record cannot be used."""
+    file, findings = file_in(folder, PROJECT_FILE), tree.report.reported
     record = _read(tree, folder)
     if record is None:
         return None
+    for damage in record.damages:
+        findings.add_damage(damage)
+    taken = []
+    with refusals_reported(findings, file):
+        taken.append(_take(tree, file, record))
+    return taken[0] if taken else None
+
+
+def _take(tree: TreeImport, file: str, record: ProjectRecord) -> Project:
     tenant = _tenant(tree, record.tenant_id)
     known = _known(tenant, record)
     if known is None:
-        fresh = Project(tenant=tenant, public_id=record.id, **_values(record))
         try:
-            project = import_project(project=fresh, by=tree.by, now=tree.now)
+            return _import(tree, tenant, record)
         except IdTaken:  # somebody else was faster
-            return _known(tenant, record)
-        tree.report.projects.imported += 1
-        return project
+            known = Project.objects.select_related("tenant").get(tenant=tenant, public_id=record.id)
+    _compare(tree, file, known, record)
+    return known
+
+
+def _import(tree: TreeImport, tenant: Tenant, record: ProjectRecord) -> Project:
+    fresh = Project(tenant=tenant, public_id=record.id, **_values(record))
+    project = import_project(project=fresh, by=tree.by, now=tree.now)
+    tree.report.projects.imported += 1
+    return project
+
+
+def _compare(tree: TreeImport, file: str, known: Project, record: ProjectRecord) -> None:
     if names := differing(known, _values(record)):
         reason = f"is known with another {names}; it is left as it is here"
-        tree.report.reported.add(file_in(folder, PROJECT_FILE), "", reason, "differs")
+        tree.report.reported.add(file, "", reason, "differs")
         tree.report.projects.differs += 1
     else:
         tree.report.projects.unchanged += 1
-    return known
 
 
 def _read(tree: TreeImport, folder: Folder) -> ProjectRecord | None:
@@ -74,11 +92,11 @@ def _tenant(tree: TreeImport, public_id: str) -> Tenant:
     if tenant is None:
         try:
             tenant = create_tenant(name=public_id, public_id=public_id, by=tree.by, now=tree.now)
-        except IdTaken:
-            return Tenant.objects.get(public_id=public_id)
-        tree.report.tenants.imported += 1
-        tree.tenants.add(public_id)
-    elif public_id not in tree.tenants:
+            tree.report.tenants.imported += 1
+            tree.tenants.add(public_id)
+        except IdTaken:  # somebody else was faster
+            tenant = Tenant.objects.get(public_id=public_id)
+    if public_id not in tree.tenants:
         tree.report.tenants.unchanged += 1
         tree.tenants.add(public_id)
     return tenant

@@ -6,7 +6,16 @@ from django.db import IntegrityError, connection, transaction
 
 from namzu_site.transfer.growth import compare_session
 from namzu_site.transfer.messages import MessageFile, write_messages
-from namzu_site.transfer.tree import TreeImport, file_in, kept_session_id, report_missing, session_values
+from namzu_site.transfer.tree import (
+    LEGACY_SESSION,
+    ORIGINAL_ID,
+    TreeImport,
+    file_in,
+    kept_session_id,
+    refusals_reported,
+    report_missing,
+    session_values,
+)
 from sessions_app.hierarchy.actions import import_session
 from sessions_app.hierarchy.errors import IdTaken
 from sessions_app.hierarchy.models import Project, Session
@@ -25,17 +34,44 @@ def take_session(tree: TreeImport, project: Project, folder: Folder, known: Sess
     record = _read(tree, project, folder)
     if record is None:
         return
-    if known is None:
-        try:
-            _import(tree, project, folder, record)
-            return
-        except IdTaken:  # somebody else was faster
-            known = Session.objects.get(tenant=project.tenant, public_id=kept_session_id(project.public_id, record.id))
-    if known.project_id != project.pk:
-        reason = f"{known.public_id} is in use in another project; the first one is kept"
+    with refusals_reported(tree.report.reported, file_in(folder, SESSION_FILE)):
+        if known is None:
+            try:
+                _import(tree, project, folder, record)
+                return
+            except IdTaken:  # somebody else was faster, or another folder of the tree has this id here
+                kept_id = kept_session_id(project.public_id, record.id)
+                known = Session.objects.get(tenant=project.tenant, public_id=kept_id)
+        _meet(tree, project, folder, record, known)
+
+
+def _meet(tree: TreeImport, project: Project, folder: Folder, record: SessionRecord, known: Session) -> None:
+    """The session, or another one, is there already."""
+    clash = _clash(tree, project, record, known)
+    if clash:
+        tree.clashed.add((project.public_id, record.id))
+        reason = f"{known.public_id} is in use {clash}; the first one is kept"
         tree.report.reported.add(file_in(folder, SESSION_FILE), "id", reason, "duplicate")
     else:
+        _note_renamed(tree, project, record)
         compare_session(tree, folder, record, known)
+
+
+def _clash(tree: TreeImport, project: Project, record: SessionRecord, known: Session) -> str | None:
+    """Where the row of this id belongs to, if it is that of another session."""
+    if known.project_id != project.pk:
+        return "in another project"
+    if known.public_id != kept_session_id(project.public_id, LEGACY_SESSION):
+        return None
+    taken_by = tree.renamed.get(project.public_id, record.id)
+    original, mine = (extra.get(ORIGINAL_ID) for extra in (known.extra, session_values(record)["extra"]))
+    return None if taken_by == record.id and original == mine else f"for {original or known.public_id}"
+
+
+def _note_renamed(tree: TreeImport, project: Project, record: SessionRecord) -> None:
+    legacy_id = kept_session_id(project.public_id, LEGACY_SESSION)
+    if kept_session_id(project.public_id, record.id) == legacy_id:
+        tree.renamed[project.public_id] = record.id
 
 
 def _read(tree: TreeImport, project: Project, folder: Folder) -> SessionRecord | None:
@@ -72,6 +108,7 @@ def _import(tree: TreeImport, project: Project, folder: Folder, record: SessionR
     except NewerRecord as newer:
         tree.report.reported.add_damage(newer)
         return
+    _note_renamed(tree, project, record)
     tree.report.sessions.imported += 1
     tree.report.messages.imported += session.last_seq
     tree.report.reported.extend(messages.findings)

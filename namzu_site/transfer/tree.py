@@ -1,18 +1,25 @@
 """What the parts of one import share."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
+import psycopg
+from django.db import DataError
+
 from namzu_site.transfer.report import Findings, ImportReport
 from sessions_app.access.rules import Principal
 from sessions_app.hierarchy.actions import take_keys
 from sessions_app.hierarchy.models import Project
+from sessions_app.ids import check_id
+from sessions_app.wire.jsonb import given_back
 from stores_app.disk import IGNORED, KNOWN, UNKNOWN, Folder, Found, SessionRecord, shown
 
 LEGACY_SESSION = "ses_legacy_default"
+ORIGINAL_ID = "_originalId"  # where a record keeps the name that its session had
 _KEYS_AT_ONCE = 500
 
 
@@ -43,6 +50,8 @@ class TreeImport:
     progress: Progress
     projects: dict[str, Project] = field(default_factory=dict)  # by public id, with their tenants
     tenants: set[str] = field(default_factory=set)  # those that have been counted
+    renamed: dict[str, str] = field(default_factory=dict)  # by project: the folder that has the id of `LEGACY_SESSION`
+    clashed: set[tuple[str, str]] = field(default_factory=set)  # project and folder of sessions whose id was taken
     _keys: list[int] = field(default_factory=list)
 
     def fresh_key(self) -> int:
@@ -70,10 +79,18 @@ def file_in(folder: Folder, name: str) -> str:
 
 
 def kept_session_id(project_id: str, session_id: str) -> str:
-    """The id a session has here: each migrated project has a session of the same name (domain.md §14)."""
+    """The id a session has here: each migrated project has a session of the same name (domain.md §14).
+
+    It may be too long for an id: see `check_kept_id`.
+    """
     if session_id != LEGACY_SESSION:
         return session_id
     return "ses_legacy_" + project_id.removeprefix("prj_").removeprefix("legacy_")
+
+
+def check_kept_id(project_id: str, session_id: str) -> str:
+    """The id a session has here; raises BadId."""
+    return check_id("ses", kept_session_id(project_id, session_id))
 
 
 def report_missing(findings: Findings, folder: PurePosixPath, name: str) -> None:
@@ -82,7 +99,7 @@ def report_missing(findings: Findings, folder: PurePosixPath, name: str) -> None
 
 def session_values(record: SessionRecord) -> dict[str, Any]:
     """The columns a session's record gives."""
-    original = {"_originalId": record.id} if record.id == LEGACY_SESSION else {}
+    original = {ORIGINAL_ID: record.id} if record.id == LEGACY_SESSION else {}
     return {
         "status": record.status,
         "current_actor": record.current_actor,
@@ -96,5 +113,18 @@ def session_values(record: SessionRecord) -> dict[str, Any]:
 
 
 def differing(row: Any, values: dict[str, Any]) -> str:
-    """The names of the columns in which the row is not like the record."""
-    return ", ".join(name for name, value in values.items() if getattr(row, name) != value)
+    """The names of the columns in which the row is not like the record, but for how the database writes numbers."""
+    return ", ".join(name for name, value in values.items() if given_back(getattr(row, name)) != given_back(value))
+
+
+@contextmanager
+def refusals_reported(findings: Findings, file: str) -> Iterator[None]:
+    """One record that the database cannot hold is left out and told of; the rest goes on.
+
+    The readers refuse what is known to be impossible, with its place. This is for what nobody thought of.
+    """
+    try:
+        yield
+    except (DataError, psycopg.DataError) as error:
+        reason = str(error).partition("\n")[0]
+        findings.add(file, "", f"the database cannot hold it: {reason}", "damaged")

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from sessions_app.hierarchy import examples as examples
+from sessions_app.hierarchy.commands import ProjectConfigIn
 from sessions_app.hierarchy.models import Project, Session, SubSession, Tenant
 from sessions_app.hierarchy.rules import MAX_TREE_DEPTH
 from sessions_app.hierarchy.shapes import (
@@ -130,6 +133,29 @@ class SessionFilter(Paging):
 
 class TreeQuery(Paging):
     depth: int | None = left_out(ge=0, le=MAX_TREE_DEPTH, description="How many levels below the session")
+
+
+def recorded_settings(config: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Of a recorded config what a project can have here, and what it cannot, with the reason.
+
+    Unknown settings stay as they are. Null is the same as nothing, but where there has to be a value.
+    """
+    wrong: dict[str, str] = {}
+    try:
+        ProjectConfigIn.model_validate(config)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_context=False, include_input=False):
+            if problem["type"] != "extra_forbidden":
+                wrong.setdefault(str(problem["loc"][0]), problem["msg"])
+    known = {field.alias for field in ProjectConfigIn.model_fields.values()}
+    kept = {name: _without_nulls(value) if name in known else value for name, value in config.items()}
+    return {
+        name: value for name, value in kept.items() if name not in wrong and (name not in known or value is not None)
+    }, wrong
+
+
+def _without_nulls(value: Any) -> Any:
+    return {name: inner for name, inner in value.items() if inner is not None} if isinstance(value, dict) else value
 
 
 def tenant_record(tenant: Tenant) -> dict[str, Any]:

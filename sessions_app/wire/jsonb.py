@@ -1,8 +1,9 @@
-"""What a jsonb column can hold."""
+"""What a jsonb column does to a value: some it cannot hold, and numbers it may write anew."""
 
 import math
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 _IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
@@ -16,6 +17,17 @@ def can_hold(value: Any) -> bool:
 def nesting(value: Any) -> int:
     """How many arrays and objects stand inside each other at most."""
     return max(level for level, _ in _walk(value))
+
+
+def given_back(value: Any) -> Any:
+    """The value with its numbers as a jsonb column may give them back: 1e23 as the whole number it says, 4.0 as 4."""
+    if isinstance(value, dict):
+        return {name: given_back(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [given_back(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(Decimal(repr(value)))
+    return value
 
 
 def _walk(value: Any) -> Iterator[tuple[int, Any]]:

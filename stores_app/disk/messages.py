@@ -28,6 +28,10 @@ class TornLine(DamagedRecord):
     kind = "torn"
 
 
+class _NotJson(DamagedRecord):
+    """The line as a whole is no JSON object; one that is and has something wrong in it was not cut off."""
+
+
 class _Envelope(msgspec.Struct, rename="camel"):
     id: str
     session_id: str
@@ -59,12 +63,15 @@ def read_message_line(line: Line, file: str) -> MessageRecord:
     places = Places(file, line.number)
     if line.data is None:
         raise places.damaged("", "the line is too long to be read")
+    torn = TornLine(file, places.at(""), "the last line is cut off; the whole lines before it were taken")
+    if not line.ended and not line.data.rstrip(b" \t\r").endswith(b"}"):  # nothing more is asked of it
+        raise torn
     try:
         return _read(line.data, places)
-    except DamagedRecord as error:
-        if line.ended or not _is_torn(line.data):
+    except _NotJson:
+        if line.ended:
             raise
-        raise TornLine(file, error.place, "the last line is cut off; the whole lines before it were taken") from None
+        raise torn from None
 
 
 def canonical_line(*, id_: str, session_id: str, tenant_id: str, raw: bytes, at: datetime) -> bytes:
@@ -101,9 +108,9 @@ def _split_canonical(data: bytes) -> tuple[_Envelope, bytes, MessageFacts] | Non
 
 def _split(data: bytes, places: Places) -> tuple[_Envelope, bytes, MessageFacts]:
     """The parts of any line: its own fields, and the bytes of its message."""
+    members = _members(data, places)
     try:
         with places.reading():
-            members = slice_object(data)
             values = {name: read_json(members[name]) for name in _ENVELOPE_FIELDS if name in members}
             places.check_version(values.get("schemaVersion", RECORD_VERSION))  # before anything is asked of a newer one
             if "message" not in members:
@@ -113,10 +120,8 @@ def _split(data: bytes, places: Places) -> tuple[_Envelope, bytes, MessageFacts]
         raise places.damaged(error.place, error.reason) from None
 
 
-def _is_torn(data: bytes) -> bool:
-    """Whether the line is no whole JSON: a whole one that is wrong otherwise was not cut off."""
+def _members(data: bytes, places: Places) -> dict[str, bytes]:
     try:
-        read_json(data)
-    except MalformedBody:
-        return True
-    return False
+        return slice_object(data)
+    except MalformedBody as error:
+        raise _NotJson(places.file, places.at(""), error.message) from None

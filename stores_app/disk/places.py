@@ -11,10 +11,12 @@ from sessions_app.hierarchy.rules import BadActor, check_actor
 from sessions_app.ids import BadId, check_id
 from sessions_app.wire.errors import MalformedBody
 from sessions_app.wire.json import read_json
+from sessions_app.wire.jsonb import can_hold
 from sessions_app.wire.times import BadTime, from_wire
 from stores_app.disk.errors import DamagedRecord, NewerRecord
 
 RECORD_VERSION = 1  # the highest schemaVersion of records and lines that is known; those without one have it
+_SHOWN = 100  # of a name that came from elsewhere
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
@@ -42,10 +44,10 @@ class Places:
             if not isinstance(value, dict):
                 raise self.damaged("", "expected an object")
             self.check_version(value.get("schemaVersion", RECORD_VERSION))
+            self.check_keepable(value)  # first: a name that is no text is more than msgspec can bear
             record = msgspec.convert(value, shape)
         known = {field.encode_name for field in msgspec.structs.fields(shape)}
         extra = {key: value[key] for key in value if key not in known}
-        self.check_keepable("", value)
         return record, extra
 
     @contextmanager
@@ -66,10 +68,11 @@ class Places:
             reason = f"schemaVersion {version} is higher than {RECORD_VERSION}, the highest that is known here"
             raise NewerRecord(self.file, self.at(""), reason)
 
-    def check_keepable(self, place: str, value: Any) -> None:
+    def check_keepable(self, record: dict[str, Any]) -> None:
         """Refuses text that jsonb cannot hold (reliability.md, bad input 1)."""
-        for text in _texts(value):
-            if "\0" in text or not _is_unicode(text):
+        for name, value in record.items():
+            if not can_hold([name, value]):
+                place = name[:_SHOWN] if can_hold(name) else ""
                 raise self.damaged(place, "holds a NUL or half of a surrogate pair, which a record here cannot")
 
     def id(self, place: str, prefix: str, value: str) -> str:
@@ -97,23 +100,3 @@ class Places:
             return check_actor(value, tenant_id)
         except BadActor as error:
             raise self.damaged(place, str(error)) from None
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

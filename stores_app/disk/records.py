@@ -1,6 +1,6 @@
 """Typed reading of the records on disk: what cannot be kept is named with file, place and reason (domain.md §14)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,9 @@ from sessions_app.hierarchy.rules import (
     SESSION_STATUSES,
     SUB_SESSION_STATUSES,
 )
+from sessions_app.hierarchy.schemas import recorded_settings
+from sessions_app.wire.jsonb import given_back
+from stores_app.disk.errors import DamagedRecord
 from stores_app.disk.places import Places
 
 _LARGEST = 2**63 - 1
@@ -53,7 +56,7 @@ class _SubSession(msgspec.Struct, rename="camel"):
     failure_mode: str = "delegate"
     completion_mode: str = "summary_ref"
     workspace_id: str | None = None
-    prev_artifact_ref: Any = None
+    prev_artifact_ref: dict[str, Any] | None = None
     broadcast_group_id: str | None = None
     summary_ref: str | None = None
     archive_ref: str | None = None
@@ -62,7 +65,11 @@ class _SubSession(msgspec.Struct, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class ProjectRecord:
-    """`project.json`; `extra` holds the fields that are not known here."""
+    """`project.json`; `extra` holds the fields that are not known here.
+
+    Settings that are out of bounds are left out of `config`, `damages` has one entry for each, and `extra` holds the
+    config as it was.
+    """
 
     id: str
     tenant_id: str
@@ -71,6 +78,7 @@ class ProjectRecord:
     created_at: datetime
     updated_at: datetime
     extra: dict[str, Any]
+    damages: list[DamagedRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,7 @@ class SubSessionRecord:
     failure_mode: str
     completion_mode: str
     workspace_id: str | None
-    prev_artifact_ref: Any
+    prev_artifact_ref: dict[str, Any] | None
     broadcast_group_id: str | None
     summary_ref: str | None
     archive_ref: str | None
@@ -118,14 +126,16 @@ def read_project(data: bytes, file: str) -> ProjectRecord:
     """The record; raises DamagedRecord or NewerRecord."""
     places = Places(file)
     record, extra = places.shaped(data, _Project)
+    config, wrong = recorded_settings(record.config)
     return ProjectRecord(
         id=places.id("id", "prj", record.id),
         tenant_id=places.id("tenantId", "tnt", record.tenant_id),
         name=record.name,
-        config=record.config,
+        config=given_back(config),
         created_at=places.time("createdAt", record.created_at),
         updated_at=places.time("updatedAt", record.updated_at),
-        extra=extra,
+        extra={**extra, "config": record.config} if wrong else extra,
+        damages=[places.damaged(f"config.{name}", f"{why}; the default is used") for name, why in wrong.items()],
     )
 
 

@@ -14,10 +14,7 @@ WIDTH = 10  # so many sessions make a tree: a root and its children
 def write_tree(root: Path, *, sessions: int, messages: int, text: str = "What the message says. " * 20) -> Path:
     """The root, with a project of that many sessions."""
     project = root / "projects" / PROJECT
-    write_json(
-        project / "project.json",
-        {"id": PROJECT, "tenantId": TENANT, "name": "Generated", "config": {}, "createdAt": AT, "updatedAt": AT},
-    )
+    write_json(project / "project.json", project_record())
     for number in range(sessions):
         folder = project / "sessions" / session_id(number)
         write_json(folder / "session.json", session_record(number))
@@ -25,6 +22,11 @@ def write_tree(root: Path, *, sessions: int, messages: int, text: str = "What th
         if number % WIDTH:
             write_edge(project, number - number % WIDTH, number)
     return root
+
+
+def project_record(**changes: Any) -> dict[str, Any]:
+    record = {"id": PROJECT, "tenantId": TENANT, "name": "Generated", "config": {}, "createdAt": AT, "updatedAt": AT}
+    return {**record, **changes}
 
 
 def session_id(number: int) -> str:

@@ -42,11 +42,15 @@ def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command(*arguments), env=environment(), capture_output=True, text=True, cwd=ROOT, check=False)
 
 
+def start(*arguments: str | Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+
+
 def start_and_wait(folder: Path, sessions: int) -> "subprocess.Popen[str]":
     """An import that has brought in at least that many sessions."""
-    process = subprocess.Popen(
-        command(folder), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    )
+    process = start(folder)
     deadline = time.monotonic() + 60
     while Session.objects.count() < sessions:
         assert process.poll() is None, process.communicate()
@@ -127,6 +131,19 @@ def test_killed_in_the_middle_and_run_again_the_end_is_the_same(tmp_path: Path) 
         assert [message[:2] for message in kept["messages"]] == [(n + 1, f"msg_generated{n:06}") for n in range(40)]
         assert kept["last_seq"] == 40
         assert number % 10 == 0 or f"sub_generated{number:06}" in after_kills[1]
+
+
+def test_two_imports_of_one_tree_at_once_end_as_one_does(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "tree", sessions=150, messages=3)
+    both = [start(tree, "--json") for _ in range(2)]
+    ends = [(*process.communicate(timeout=120), process.returncode) for process in both]
+    assert [(errors, code) for _, errors, code in ends] == [("", 0), ("", 0)]
+    counts = [json.loads(output)["counts"] for output, _, _ in ends]
+    for kind, number in {"tenants": 1, "projects": 1, "sessions": 150, "messages": 450, "subSessions": 135}.items():
+        assert sum(count[kind]["imported"] for count in counts) == number
+        assert [sum(count[kind].values()) for count in counts] == [number, number]
+    assert (len(kept_sessions()), len(kept_edges())) == (150, 135)
+    assert AuditEntry.objects.filter(action="session.imported").count() == 150
 
 
 def test_memory_does_not_grow_with_the_tree(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.namzu_site.transfer.generated_tree import (
     PROJECT,
     edge_record,
     message_line,
+    project_record,
     session_id,
     session_record,
     write_edge,
@@ -215,8 +216,7 @@ def test_an_edge_that_cannot_be_is_reported_and_the_rest_comes_in(generated: Pat
 
 def test_an_id_that_occurs_twice_in_a_tenant_is_kept_once(generated: Path) -> None:
     other = generated / "projects" / "prj_other"
-    project = json.loads((generated / "projects" / PROJECT / "project.json").read_text())
-    write_json(other / "project.json", {**project, "id": "prj_other"})
+    write_json(other / "project.json", {**project_record(), "id": "prj_other"})
     write_json(other / "sessions" / session_id(0) / "session.json", session_record(0, projectId="prj_other"))
     for _ in range(2):
         assert reasons(generated) == [("duplicate", "session.json")]
@@ -242,26 +242,6 @@ def test_a_message_of_a_higher_version_refuses_its_session(generated: Path) -> N
     report = take(generated)
     assert [finding["kind"] for finding in report.reported] == ["newer", "lineage"]
     assert kept_sessions().keys() == {session_id(0), session_id(1)}
-
-
-def test_migrated_projects_each_keep_their_session_of_the_same_name(unpack_fixture: Callable[[str], Path]) -> None:
-    root = unpack_fixture("v01x-legacy-migrated")
-    report = take(root)
-    sessions = kept_sessions()
-    assert len(sessions) == report.sessions.imported >= 3
-    for public_id, session in sessions.items():
-        assert public_id == "ses_legacy_" + session["project"].removeprefix("prj_legacy_")
-        assert session["extra"] == {"_legacy": True, "_originalId": "ses_legacy_default"}
-    assert report.not_yet["legacyThreads"] == 4
-    assert report.is_complete
-    assert take(root).sessions.unchanged == len(sessions)
-
-
-def test_a_legacy_root_is_not_imported_yet(unpack_fixture: Callable[[str], Path]) -> None:
-    report = take(unpack_fixture("v01x-legacy"))
-    assert report.not_yet["legacyThreads"] == 4
-    assert not report.is_complete
-    assert not Session.objects.exists()
 
 
 def test_temporary_files_are_ignored_and_unknown_ones_are_named(generated: Path) -> None:

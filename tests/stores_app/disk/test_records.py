@@ -1,6 +1,7 @@
 """Records as they are read: what is kept, and what is named as damaged."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -80,14 +81,67 @@ def test_an_intact_edge_is_read_whole() -> None:
         ({"previousActors": [ADA, {}]}, "previousActors[1]"),
         ({"workspaceId": "x"}, "workspaceId"),
         ({"schemaVersion": "2"}, "schemaVersion"),
-        ({"note": "a\0b"}, ""),
-        ({"note": "\ud800"}, ""),
+        ({"note": "a\0b"}, "note"),
+        ({"note": "\ud800"}, "note"),
+        ({"note": [{"a": {"b\0": 1}}]}, "note"),
+        ({"a\0": 1}, ""),
+        ({"\ud800": 1}, ""),
+        ({"x" * 5000: "\0"}, "x" * 100),
+        ({"currentActor": {"kind": []}}, "currentActor"),
+        ({"currentActor": {"kind": {}}}, "currentActor"),
+        ({"currentActor": {}}, "currentActor"),
+        ({"currentActor": {**ADA, "note": "\0"}}, "currentActor"),
+        ({"currentActor": {**ADA, "note": "x" * 70_000}}, "currentActor"),
+        ({"ownerVersion": 2**127}, "ownerVersion"),
+        ({"ownerVersion": 10**4000}, "ownerVersion"),
+        ({"ownerVersion": 1.5}, "ownerVersion"),
+        ({"createdAt": 10**30}, "createdAt"),
+        ({"createdAt": "9999-12-31T23:59:59.999-12:00"}, "createdAt"),
+        ({"createdAt": "0001-01-01T00:00:00+14:00"}, "createdAt"),
+        ({"createdAt": "1969-12-31T23:59:59.999Z"}, "createdAt"),
+        ({"schemaVersion": 10**4000}, ""),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_its_place(changes: dict[str, Any], place: str) -> None:
     with pytest.raises(DamagedRecord) as caught:
         read_session(dumped({**SESSION, **changes}), "a/session.json")
     assert (caught.value.file, caught.value.place) == ("a/session.json", place)
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        ({"maxDelegationDepth": "x", "maxDelegationWidth": None}, ["maxDelegationDepth", "maxDelegationWidth"]),
+        ({"maxDelegationWidth": [1]}, ["maxDelegationWidth"]),
+        ({"maxDelegationWidth": 10**30, "maxDelegationDepth": 1.5}, ["maxDelegationDepth", "maxDelegationWidth"]),
+        ({"maxDelegationWidth": -5}, ["maxDelegationWidth"]),
+        ({"maxInterventionDepth": 10**4000}, ["maxInterventionDepth"]),
+        ({"sharedDeliverables": 1}, ["sharedDeliverables"]),
+        ({"sharedVaults": ["", 1]}, ["sharedVaults"]),
+        ({"retentionPolicy": {"idleSubSessionTTL": -1, "maxSubSessionsPerProject": "x"}}, ["retentionPolicy"]),
+        ({"workspace": {"backend": "elsewhere"}}, ["workspace"]),
+        ({"workspace": {"backend": "directory", "new": 1}, "new": {"a": [10**30]}}, []),
+    ],
+)
+def test_settings_out_of_bounds_get_their_defaults_and_are_named(config: dict[str, Any], wrong: list[str]) -> None:
+    whole = {"maxInterventionDepth": 3, "more": 1, **config}
+    record = read_project(dumped({**PROJECT, "config": whole}), "f")
+    assert sorted(damage.place for damage in record.damages) == [f"config.{name}" for name in wrong]
+    assert record.config == {name: value for name, value in whole.items() if name not in wrong}
+    assert record.extra == ({"config": whole} if wrong else {})
+
+
+@pytest.mark.parametrize(
+    ("config", "kept"),
+    [
+        ({"maxDelegationWidth": 4.0}, {"maxDelegationWidth": 4}),
+        ({"sharedVaults": None, "workspace": None, "more": None}, {"more": None}),
+        ({"workspace": {"backend": "directory", "repoRoot": None}}, {"workspace": {"backend": "directory"}}),
+    ],
+)
+def test_settings_are_kept_as_a_project_has_them(config: dict[str, Any], kept: dict[str, Any]) -> None:
+    record = read_project(dumped({**PROJECT, "config": config}), "f")
+    assert (repr(record.config), record.damages, record.extra) == (repr(kept), [], {})
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"null", b'{"id":', b"\xff", b"\xef\xbb\xbf{}", b"[" * 5000])
@@ -141,8 +195,19 @@ def test_strange_characters_stay_byte_for_byte(content: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", [r"\ud800", r"\u0000", r"ro\udc00le", r"\ud83d\ude00", r"\ud800\":{\"\ud800\":[{\"\udfff\":1}]},\"x"]
+)
+def test_unknown_fields_of_any_name_stay_byte_for_byte(name: str) -> None:
+    text = LINE.replace('"role"', f'"{name}":1,"role"')
+    record = read_message_line(line(text), "f")
+    assert (record.raw in text.encode(), record.facts.role) == (True, "user")
+    assert read_message_line(line(f'{{"{name}":1,{LINE[1:]}'), "f").envelope is not None
+
+
+@pytest.mark.parametrize(
     ("text", "place"),
     [
+        (LINE.replace("user", r"\ud800"), "line 7: message.role"),
         ("null", "line 7"),
         ("{}", "line 7: message"),
         ('{"id":"msg_1","message":{"role":"user","content":""}}', "line 7"),
@@ -170,6 +235,15 @@ def test_a_last_line_without_newline_is_taken_when_it_is_whole() -> None:
 def test_a_last_line_that_is_cut_off_is_torn(length: int) -> None:
     with pytest.raises(TornLine):
         read_message_line(line(LINE.encode()[:length], ended=False), "f")
+
+
+def test_a_line_that_is_torn_costs_little_however_it_is_made() -> None:
+    text = LINE[: LINE.index("h\u00e9")] + "[{" * 40 + r"\"a\":" * 200_000
+    for cut_off in (text, text + "}", text + r"\ud800", text + r"\ud800}"):
+        started = time.process_time()
+        with pytest.raises(TornLine):
+            read_message_line(line(cut_off, ended=False), "f")
+        assert time.process_time() - started < 2
 
 
 def test_a_line_that_was_too_long_to_read_is_damaged() -> None:
